@@ -100,7 +100,7 @@ class Services:
     sts: Sts
     fetch_keys: Fetch = fetch
     close: Callable[[], Awaitable[None]] = _nothing_to_close
-    bus: Bus = field(default_factory=InProcessBus)  # tells of changes
+    bus: Bus = field(default_factory=InProcessBus)  # notifies the process of changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,9 @@ class Gateway:
     warm_up: tuple[tuple[TenantId, ...], tuple[str, ...]] = ((), ())
     # reads the table's stream, if this process does
     stream: ReaderProcess | None = None
-    trusted: tuple[Session, ...] = ()  # for whose policies lanes of trusted documents are made at start
+    trusted: tuple[
+        Session, ...
+    ] = ()  # lanes of trusted documents are prepared at start for the policies of these sessions
 
     async def close(self) -> None:
         await self.streaming.subscriptions.close()
@@ -167,19 +169,21 @@ def build_gateway(
     cursors = Cursors(settings.cursor_secret.get_secret_value())
     documents = _documents(settings, model, schema)
     reference = ReferenceExecutor(model, schema, table, cursors, reads, discreet=documents.discreet, act=sessions.act)
-    known, costs = persisted(settings, documents), cost_limits(settings, model)
+    persisted_documents, costs = persisted(settings, documents), cost_limits(settings, model)
     queue = FairQueue(settings.max_concurrent_operations, settings.max_queued_per_tenant)
-    lanes = Lanes(model, table, cursors, reads, trusted=known.trusted_hashes)
+    lanes = Lanes(model, table, cursors, reads, trusted=persisted_documents.trusted_hashes)
     readiness = Readiness(pools(settings), PoolCheck(sessions.open, services.dynamodb, model.table).faults)
     if cache is not None and settings.stream != "off":
         invalidate(cache, services.bus)
     stream = _reader_inside(settings, model, aws, services.bus)
-    metrics = metrics_of(settings, known, cache, sessions, queue, table, lanes, readiness, stream, services.bus)
+    metrics = metrics_of(
+        settings, persisted_documents, cache, sessions, queue, table, lanes, readiness, stream, services.bus
+    )
     callers = Callers(authenticator, sessions, lambda role: costs.by_role.get(role, costs.units))
     endpoint = Endpoint(
         documents=documents,
         cost_limits=costs,
-        persisted=known,
+        persisted=persisted_documents,
         callers=callers,
         reference=reference,
         lanes=lanes,
@@ -200,7 +204,9 @@ def build_gateway(
     check_roles(settings, roles)
     check_files(settings, model)
     warmed = warm_up(settings, roles)
-    examples = example_sessions(model, pooled_tenancy(settings), permissions) if known.trusted_texts else ()
+    examples = (
+        example_sessions(model, pooled_tenancy(settings), permissions) if persisted_documents.trusted_texts else ()
+    )
     return Gateway(
         *(endpoint, services, sessions, authenticator, readiness, streams, cache, metrics, warmed, stream),
         trusted=tuple(examples),
@@ -232,8 +238,8 @@ def _views(
 
 
 def _roles(model: Model, policies: Policies) -> Roles:
-    known = model.all_roles.values()
-    own, acting = [role.name for role in known if role.own], [role.name for role in known if role.acting]
+    roles = model.all_roles.values()
+    own, acting = [role.name for role in roles if role.own], [role.name for role in roles if role.acting]
     return Roles(policies.sessions, own, acting)
 
 

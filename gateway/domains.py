@@ -50,12 +50,12 @@ def load_domains(names: Sequence[str]) -> ServedDomains:
     if not names:
         raise ConfigurationError([NONE_NAMED])
     faults = [f"`{name}` is named twice" for name, count in Counter(names).items() if count > 1]
-    found = {name: _domain(name) for name in names}
-    faults += [f"`{name}` {fault}" for name, wrong in found.items() if isinstance(wrong, tuple) for fault in wrong]
+    results = {name: _domain(name) for name in names}
+    faults += [f"`{name}` {fault}" for name, wrong in results.items() if isinstance(wrong, tuple) for fault in wrong]
     if faults:
         raise ConfigurationError([f"domains: {fault}" for fault in faults])
     try:
-        return _served(tuple(value for value in found.values() if isinstance(value, Domain)))
+        return _served(tuple(value for value in results.values() if isinstance(value, Domain)))
     except ModelError as error:
         packages = {_package(name) for name in names}
         raise ConfigurationError([f"domains: {with_line(fault, packages)}" for fault in error.faults]) from error
@@ -63,7 +63,7 @@ def load_domains(names: Sequence[str]) -> ServedDomains:
 
 @lru_cache(maxsize=8)
 def _served(domains: tuple[Domain, ...]) -> ServedDomains:
-    """Made and checked once: a process asks for its domains several times while it starts."""
+    """Built and checked once: a process loads its domains several times while it starts."""
     model = Model(domains=domains)
     if too_long := size_faults(roles_of(model)):
         raise ModelError(*too_long)
@@ -84,8 +84,10 @@ def _domain(name: str) -> Domain | tuple[str, ...]:
     except ModuleNotFoundError as error:
         if not f"{name}.domain.".startswith(f"{error.name}."):  # something that the domain imports
             return (f"cannot be imported: {_where(error)}{_text(error)}{_hint(error)}",)
-        known = ", ".join(f"`{name}`" for name in sorted(entry_points(group=GROUP).names))
-        return (f"cannot be imported: {error}{f'; installed domains are {known}' if known else ''}",)
+        installed_names = ", ".join(f"`{name}`" for name in sorted(entry_points(group=GROUP).names))
+        return (
+            f"cannot be imported: {error}{f'; installed domains are {installed_names}' if installed_names else ''}",
+        )
     except Exception as error:
         return (f"cannot be imported: {_where(error)}{_text(error)}{_hint(error)}",)
 
@@ -100,15 +102,15 @@ def _installed(name: str) -> list[EntryPoint]:
 
 
 def _loaded(name: str, entry: EntryPoint | None) -> Domain | tuple[str, ...]:
-    found: Any = importlib.import_module(name) if entry is None else entry.load()
-    if isinstance(found, Domain):
-        return found
-    if hasattr(found, "__path__") and not hasattr(found, "DOMAIN") and find_spec(f"{found.__name__}.domain"):
-        found = importlib.import_module(f"{found.__name__}.domain")
-    domain = getattr(found, "DOMAIN", None) if isinstance(found, ModuleType) else None
+    module: Any = importlib.import_module(name) if entry is None else entry.load()
+    if isinstance(module, Domain):
+        return module
+    if hasattr(module, "__path__") and not hasattr(module, "DOMAIN") and find_spec(f"{module.__name__}.domain"):
+        module = importlib.import_module(f"{module.__name__}.domain")
+    domain = getattr(module, "DOMAIN", None) if isinstance(module, ModuleType) else None
     if isinstance(domain, Domain):
         return domain
-    if domain is None and getattr(found, "__file__", None) is None:
+    if domain is None and getattr(module, "__file__", None) is None:
         return ("is a folder without `__init__.py`; run the command in the folder that holds the package",)
     if domain is None:
         return ("has no `DOMAIN`; write `DOMAIN = Domain(...)` in it",)

@@ -28,8 +28,8 @@ def fresh(page: str) -> str:
         first = line.split("|")[1].strip() if line.startswith("| ") else None
         model = None if first is None and not line.startswith("|") else _MODELS.get(first or "", model)
         name = (first or "").strip("`")
-        known = model is not None and first == f"`{name}`" and name in model.model_fields
-        lines.append(_row(name, model.model_fields[name]) if model is not None and known else line)
+        is_setting = model is not None and first == f"`{name}`" and name in model.model_fields
+        lines.append(_row(name, model.model_fields[name]) if model is not None and is_setting else line)
     return "\n".join(lines) + "\n"
 
 

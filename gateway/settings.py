@@ -138,7 +138,7 @@ class Settings(BaseSettings):
     """Serves GraphiQL at `/playground`. Outside the sandbox it asks for a token. Needs `introspection`, and excludes
     `trusted_documents_only`."""
     explain: bool = False
-    """Callers may ask which DynamoDB calls a request made and which statements allowed them."""
+    """Lets callers request which DynamoDB calls an operation made and which statements allowed them."""
     cors_origins: list[Origin] = []
     """Origins of your front ends as browsers send them: `https://shop.example.org`, without a path."""
     max_body_bytes: int = Field(default=1_000_000, ge=1_000)

@@ -51,8 +51,8 @@ def documents(
     with exit_on_error():
         loaded = load_domains(named(domains))
         limits = DocumentLimits()
-        known = Documents(loaded.model, core_schema(loaded.schema), limits, introspection=True)
-        text = json.dumps(make_manifest(paths, known), indent=2) + "\n"
+        parsed_documents = Documents(loaded.model, core_schema(loaded.schema), limits, introspection=True)
+        text = json.dumps(make_manifest(paths, parsed_documents), indent=2) + "\n"
         write_or_check(out, text, check=check, command="gateway documents")
 
 

@@ -74,14 +74,14 @@ def _support(
 
 def _machine(claims: Mapping[str, Any], issuer: Issuer, client: str, expires_at: int) -> Principal:
     assert issuer.machines is not None  # noqa: S101  else there is no machine
-    known = issuer.machines.known.get(client, _UNKNOWN)
+    listed_client = issuer.machines.known.get(client, _UNKNOWN)
     path = issuer.machines.roles_claim or issuer.roles_claim
-    roles = known.roles or _roles(claims, issuer, path)
-    tenant = known.tenant
+    roles = listed_client.roles or _roles(claims, issuer, path)
+    tenant = listed_client.tenant
     if tenant is None or find_claim(claims, issuer.tenant_claim) is not None:
         tenant = _tenant(claims, issuer, "client_tenant")
     # INVARIANT: a client that the settings tie to a tenant acts in no other, whatever its token says.
-    if known.tenant not in (None, tenant):
+    if listed_client.tenant not in (None, tenant):
         raise TokenRefused("the client may not act for this tenant", "the token and `client_roles` name two tenants")
     _check_speaks_for(issuer, tenant)
     return Principal(tenant, f"{CLIENT_PREFIX}{client}", _one_set(roles), issuer.issuer, expires_at)

@@ -61,13 +61,13 @@ def machine_client(claims: Mapping[str, Any], clients: MachineClients | None, hi
     if clients is None:
         return None
     client = _client(claims, clients)
-    found = [_has_sign(claims, name, form, client) for name, form in clients.signs.items()]
+    signs = [_has_sign(claims, name, form, client) for name, form in clients.signs.items()]
     user = any(find_claim(claims, path) is not None for path in clients.user_claims)
-    if all(found) and not user:
+    if all(signs) and not user:
         if client is None:
             raise TokenRefused(f"claim `{claim_name(clients.client_claims[0])}` missing or malformed")
         return client
-    if any(found) or (clients.user_claims and not user):
+    if any(signs) or (clients.user_claims and not user):
         raise TokenRefused("token is neither clearly a user's nor clearly a machine's", hint)
     return None
 

@@ -38,11 +38,11 @@ class Keyring:
 
         Fetches if the keys are old or the id is unknown.
         """
-        known = key_id in self._set.keys
-        if known and self._since(self._fetched_at) < self.issuer.freshness.ttl * _AHEAD:
+        is_known = key_id in self._set.keys
+        if is_known and self._since(self._fetched_at) < self.issuer.freshness.ttl * _AHEAD:
             return self._set.keys[key_id]
         fetching = self._refresh()
-        if fetching is not None and not (known and self._may_serve_meanwhile()):
+        if fetching is not None and not (is_known and self._may_serve_meanwhile()):
             await asyncio.wait((fetching,))
         return self._served(key_id)
 

@@ -71,8 +71,8 @@ def download_field(entity: str, attribute: str, needs: tuple[str, ...]) -> Loade
 
     async def load(reader: Any, rows: Sequence[Mapping[str, Any]]) -> Sequence[Any]:
         # the caller's reader, which signs with the session of the request
-        found: Sequence[Any] = reader.downloads(entity, attribute, rows)
-        return found
+        downloads: Sequence[Any] = reader.downloads(entity, attribute, rows)
+        return downloads
 
     description = f"Where `{attribute}` can be downloaded; null if there is no file."
     return Loaded(f"{attribute}Download", DOWNLOAD, description, needs=needs, load=load, cost=0)

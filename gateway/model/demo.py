@@ -75,12 +75,12 @@ class Demo:
 
 def demo_tenants(model: "Model") -> tuple[DemoTenant, ...]:
     """The tenants of all domains, each once; `acme` and `globex` if no domain declares any."""
-    found: dict[str, DemoTenant] = {}
+    tenants: dict[str, DemoTenant] = {}
     for domain in model.domains:
         for tenant in domain.demo.tenants if domain.demo is not None else ():
-            if tenant.name not in found or not found[tenant.name].title:
-                found[tenant.name] = tenant
-    return tuple(found.values()) or DEFAULT_TENANTS
+            if tenant.name not in tenants or not tenants[tenant.name].title:
+                tenants[tenant.name] = tenant
+    return tuple(tenants.values()) or DEFAULT_TENANTS
 
 
 def demo_examples(model: "Model", now: datetime) -> list[tuple[str, Example]]:
@@ -101,7 +101,7 @@ def seed_rows(model: "Model", now: datetime) -> Iterable[tuple[str, TenantId, Se
 
 def _at(value: Any, now: str) -> Any:
     if isinstance(value, Mapping):
-        return {name: _at(each, now) for name, each in value.items()}
+        return {name: _at(entry, now) for name, entry in value.items()}
     if isinstance(value, list | tuple):
         return [_at(member, now) for member in value]
     return now if value == NOW else value

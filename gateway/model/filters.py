@@ -52,12 +52,12 @@ class Filter:
 
 def filter_of(given: Mapping[str, Any]) -> Filter | None:
     """The caller's filter, or None if it compares nothing."""
-    found = [
+    comparisons = [
         comparison for attribute, values in given.items() if values for comparison in _comparisons(attribute, values)
     ]
     return (
-        Filter(tuple(sorted(found, key=lambda comparison: (comparison.attribute, comparison.operator))))
-        if found
+        Filter(tuple(sorted(comparisons, key=lambda comparison: (comparison.attribute, comparison.operator))))
+        if comparisons
         else None
     )
 

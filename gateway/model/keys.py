@@ -97,15 +97,15 @@ def bucket_of(bucket: Bucket, moment: datetime) -> str:
 def buckets_between(bucket: Bucket, first: datetime, last: datetime) -> tuple[str, ...]:
     """Every bucket that can hold a timestamp of the range, oldest first."""
     moment, final = utc(bucket.of, first), utc(bucket.of, last)
-    found: list[str] = []
+    buckets: list[str] = []
     while moment <= final:
-        found.append(bucket_of(bucket, moment))
-        if len(found) > MAX_BUCKETS:
+        buckets.append(bucket_of(bucket, moment))
+        if len(buckets) > MAX_BUCKETS:
             raise BadUserInput(f"the range of `{bucket.of}` spans more than {MAX_BUCKETS} {bucket.size}s")
-        if found[-1] == bucket_of(bucket, final):
+        if buckets[-1] == bucket_of(bucket, final):
             break
         moment = _next(bucket, moment)
-    return tuple(found)
+    return tuple(buckets)
 
 
 def _next(bucket: Bucket, moment: datetime) -> datetime:

@@ -113,22 +113,22 @@ class Model:
     @cached_property
     def item_collections(self) -> Mapping[tuple[str, str], ItemCollection]:
         """The patterns that return an entity together with one of its collections."""
-        found = (pattern for pattern in self.patterns.values() if isinstance(pattern, ItemCollection))
-        return {(pattern.entity, pattern.collection): pattern for pattern in found}
+        patterns = (pattern for pattern in self.patterns.values() if isinstance(pattern, ItemCollection))
+        return {(pattern.entity, pattern.collection): pattern for pattern in patterns}
 
     @cached_property
     def referrers(self) -> Mapping[str, tuple[Referrer, ...]]:
         """By target entity: the references that say what happens when an item of it is removed."""
-        found = {name: referrers(self, name) for name in self.entities}
-        return {name: each for name, each in found.items() if each}
+        by_target = {name: referrers(self, name) for name in self.entities}
+        return {name: references for name, references in by_target.items() if references}
 
     @cached_property
     def counters(self) -> Mapping[str, Entity]:
         """By the name of a counted listing: the entity of the rows that count its items."""
-        found = (pattern for pattern in self.patterns.values() if isinstance(pattern, Listing))
+        listings = (pattern for pattern in self.patterns.values() if isinstance(pattern, Listing))
         return {
             listing.name: counter_entity(self, listing, listing.counter)
-            for listing in found
+            for listing in listings
             if listing.counter is not None
         }
 
@@ -142,8 +142,10 @@ class Model:
     @cached_property
     def filling(self) -> Mapping[str, tuple[Listing, ...]]:
         """By entity: the listings whose counters do not include all items yet."""
-        found = {name: tuple(each for each in own if each.total_count is None) for name, own in self.counted.items()}
-        return {name: listings for name, listings in found.items() if listings}
+        by_entity = {
+            name: tuple(listing for listing in own if listing.total_count is None) for name, own in self.counted.items()
+        }
+        return {name: listings for name, listings in by_entity.items() if listings}
 
     @cached_property
     def stored(self) -> Mapping[str, Entity]:

@@ -63,8 +63,8 @@ class Mutation:
     @property
     def step(self) -> Step | None:
         """The step of a generated mutation; None if its `run` was replaced."""
-        found = getattr(self.run, "step", None)
-        return found if isinstance(found, Step) else None
+        own_step = getattr(self.run, "step", None)
+        return own_step if isinstance(own_step, Step) else None
 
     @property
     def item_field(self) -> str:

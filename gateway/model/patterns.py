@@ -149,11 +149,11 @@ def member_place(model: "Model", pattern: AccessPattern) -> Placement:
 def reads_through(model: "Model", listing: Listing, attributes: Set[str]) -> bool:
     """Whether the listing must read some of these attributes from the table, because its index does not contain
     them."""
-    table, wanted = model.table, {*attributes, model.table.entity_type, model.table.ttl}
+    table, needed = model.table, {*attributes, model.table.entity_type, model.table.ttl}
     carried = table.carried(table.index(model.place(listing).index))
     for upgrade in model.entities[listing.entity].upgrades:
-        wanted |= {need.name for need in upgrade.needs} if wanted.intersection(upgrade.gives) else set()
-    return carried is not None and not wanted <= carried
+        needed |= {need.name for need in upgrade.needs} if needed.intersection(upgrade.gives) else set()
+    return carried is not None and not needed <= carried
 
 
 def sorted_by(place: Placement) -> frozenset[str]:
@@ -181,9 +181,9 @@ def bound_attribute(relation: Relation, parameter: str) -> str:
 
 def open_parameters(model: "Model", entity: Entity, relation: Relation) -> tuple[str, ...]:
     """The parameters that the item's own attributes do not fill: none, or with `each` the one that its members fill."""
-    each = relation.each if isinstance(relation, Collection) else None
+    member_list = relation.each if isinstance(relation, Collection) else None
     bound = {name: bound_attribute(relation, name) for name in own_parameters(model, relation)}
-    return tuple(name for name, own in bound.items() if own == each or own not in entity.attribute)
+    return tuple(name for name, own in bound.items() if own == member_list or own not in entity.attribute)
 
 
 # The rows of a counter: items of a separate entity, which callers do not see.

@@ -48,14 +48,14 @@ def _referrers(model: "Model", target: str) -> Iterator[Referrer]:
 
 def listing_of(model: "Model", source: Entity, relation: Reference) -> Listing | None:
     """The listing of all items that refer to an item; one that can be read consistently is preferred."""
-    found = [
+    listings = [
         pattern
         for pattern in model.patterns.values()
         if isinstance(pattern, Listing)
         and pattern.entity == source.name
         and _finds_all(model, source, relation, pattern)
     ]
-    return min(found, key=lambda listing: model.place(listing).index is not None, default=None)
+    return min(listings, key=lambda listing: model.place(listing).index is not None, default=None)
 
 
 def _finds_all(model: "Model", source: Entity, relation: Reference, listing: Listing) -> bool:

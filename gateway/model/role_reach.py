@@ -93,21 +93,21 @@ def holds_owner(entity: Entity, place: Placement) -> bool:
 
 def read_places(model: "Model", role: Role) -> tuple[RolePlace, ...]:
     """The places that the role reads: those of its entities, and those that its patterns read."""
-    found: dict[tuple[str, str], RolePlace] = {}
+    places: dict[tuple[str, str], RolePlace] = {}
     for entity in model.entities.values():
         if reads_entity(role, entity):
-            found |= {(entity.name, place.name): _place(role, entity, place) for place in entity.placements}
+            places |= {(entity.name, place.name): _place(role, entity, place) for place in entity.placements}
             counters = (model.counters[listing.name] for listing in model.counted.get(entity.name, ()))
-            found |= {
+            places |= {
                 (counter.name, counter.primary.name): _place(role, counter, counter.primary) for counter in counters
             }
     for pattern in model.patterns.values():
         if not isinstance(role.reads, Everything) and pattern.name in (*role.reads, *role.finds):
-            found |= {
+            places |= {
                 (entity.name, place.name): _place(role, entity, place)
                 for entity, place in pattern_places(model, pattern)
             }
-    return tuple(place for place in found.values() if place.owned or not confined(role, place.entity))
+    return tuple(place for place in places.values() if place.owned or not confined(role, place.entity))
 
 
 def reads_entity(role: Role, entity: Entity) -> bool:
@@ -122,8 +122,8 @@ def closed_paths(model: "Model", role: Role) -> tuple[str, ...]:
         return ()
     closed = (entity for entity in model.entities.values() if not reads_entity(role, entity))
     # a denial by key applies to the table and every index
-    found = {Partitions(None, path_of(place.pk)) for entity in closed for place in entity.placements}
-    return tuple(each.path for each in _distinct(found))
+    partitions = {Partitions(None, path_of(place.pk)) for entity in closed for place in entity.placements}
+    return tuple(partition.path for partition in _distinct(partitions))
 
 
 def is_owned(role: Role, entity: Entity) -> bool:
@@ -176,8 +176,8 @@ def unread_items(model: "Model", role: Role, pattern: AccessPattern, reached: Se
     if not isinstance(pattern, Listing):
         return False
     entity = model.entities[pattern.entity]
-    found = found_ids(model, pattern) if pattern.name in role.finds else tuple(entity.attribute)
-    shown = frozenset(found).difference(hidden_attributes(model, role))
+    needed = found_ids(model, pattern) if pattern.name in role.finds else tuple(entity.attribute)
+    shown = frozenset(needed).difference(hidden_attributes(model, role))
     return reads_through(model, pattern, shown) and (entity.name, entity.primary.name) not in reached
 
 

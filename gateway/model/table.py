@@ -53,7 +53,9 @@ class TableSpec:
 
     @property
     def key_attributes(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((self.pk, self.sk, *(key for each in self.indexes for key in (each.pk, each.sk)))))
+        return tuple(
+            dict.fromkeys((self.pk, self.sk, *(key for index in self.indexes for key in (index.pk, index.sk))))
+        )
 
     @property
     def reserved(self) -> frozenset[str]:

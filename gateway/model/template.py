@@ -74,12 +74,12 @@ class Template:
 
     def prefix(self, parts: Mapping[str, str]) -> str:
         """The text up to the first unfilled hole; it ends with `#` unless every hole is filled."""
-        known: list[str] = []
+        fixed: list[str] = []
         for segment in self.segments:
             if isinstance(segment, Hole) and segment.name not in parts:
-                return KEY_SEPARATOR.join([*known, ""]) if known else ""
-            known.append(segment.text if isinstance(segment, Literal) else parts[segment.name])
-        return KEY_SEPARATOR.join(known)
+                return KEY_SEPARATOR.join([*fixed, ""]) if fixed else ""
+            fixed.append(segment.text if isinstance(segment, Literal) else parts[segment.name])
+        return KEY_SEPARATOR.join(fixed)
 
     def readable(self) -> str:
         return KEY_SEPARATOR.join(str(segment) for segment in self.segments)
@@ -94,8 +94,8 @@ def _segment(owner: str, text: str, part: str) -> Segment:
         if part == "TENANT":
             raise ModelError(f"{owner}: key `{text}` writes the tenant prefix itself; the gateway adds it to every key")
         return Literal(part)
-    if found := _HOLE.fullmatch(part):
-        return Hole(found["name"], int(found["width"] or 0), int(found["scale"] or 0))
+    if hole := _HOLE.fullmatch(part):
+        return Hole(hole["name"], int(hole["width"] or 0), int(hole["scale"] or 0))
     raise ModelError(
         f"{owner}: key `{text}` has the part `{part}`; between two `#` there must be either a word in capitals "
         "or one {attribute}"

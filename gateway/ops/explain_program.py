@@ -45,9 +45,9 @@ def program_text(loaded: ServedDomains, text: str, role: str, name: str | None, 
     # keeps the lane alive until its functions are printed
     operation = _operation(loaded, text, name)
     lane = _lane(loaded, operation, role, variables)
-    made = [function for function in functions() if function not in before]
+    generated = [function for function in functions() if function not in before]
     assert lane.roots  # noqa: S101  a query selects something
-    lines = [line for function in made for line in (*_legend(function), source_of(function))]
+    lines = [line for function in generated for line in (*_legend(function), source_of(function))]
     return "\n".join([*lines, *dict.fromkeys(_loads(operation.variant(variables).tree))])
 
 
@@ -98,7 +98,7 @@ def _legend(made: Callable[..., Any]) -> Iterator[str]:
     for name, value in values.items():
         if hasattr(value, "__struct_encode_fields__"):
             fields = zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True)
-            yield f"# {name}: {', '.join(f'{field} = {known}' for field, known in fields)}"
+            yield f"# {name}: {', '.join(f'{field} = {content}' for field, content in fields)}"
         elif isinstance(value, CodeColumn):
             yield f"# {name}: {value.description}"
         elif isinstance(value, str):

@@ -36,12 +36,13 @@ def record_classes(model: Model) -> str:
 
 def _imports(named: set[type[Any]]) -> str:
     """The imports of the annotations, the standard library first, as formatters expect."""
-    found: dict[str, list[str]] = {}
+    modules: dict[str, list[str]] = {}
     for module, name in sorted((python.__module__, python.__name__) for python in named):
         if module != "builtins":
-            found.setdefault(module, []).append(name)
+            modules.setdefault(module, []).append(name)
     lines = [
-        (module.partition(".")[0], f"    from {module} import {', '.join(each)}\n") for module, each in found.items()
+        (module.partition(".")[0], f"    from {module} import {', '.join(names)}\n")
+        for module, names in modules.items()
     ]
     standard = "".join(line for room, line in lines if room in sys.stdlib_module_names)
     others = "".join(line for room, line in lines if room not in sys.stdlib_module_names)

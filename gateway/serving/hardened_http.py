@@ -233,10 +233,10 @@ class HardenedHttp(asyncio.Protocol):
             self._waiting.append(exchange)
 
     def _scope_of(self, version: str, headers: list[tuple[bytes, bytes]]) -> dict[str, Any]:
-        asked = self._url, self._parser.get_method(), version
-        if asked != self._asked:
+        head = self._url, self._parser.get_method(), version
+        if head != self._asked:
             # requests on a connection nearly always have the same headers
-            self._shared, self._asked = {**self._scope, **self._target(), "http_version": version}, asked
+            self._shared, self._asked = {**self._scope, **self._target(), "http_version": version}, head
         return {**self._shared, "headers": headers, "state": self._app_state.copy()}
 
     def _switch(self, scope: dict[str, Any], unread: bytes) -> None:

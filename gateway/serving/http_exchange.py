@@ -150,10 +150,10 @@ class HttpExchange:
             self._start(message["status"], [*message.get("headers", ())])
 
     def _start(self, status: int, headers: list[tuple[bytes, bytes]]) -> None:
-        given = b"".join([b"%b: %b\r\n" % header for header in headers])
+        head_lines = b"".join([b"%b: %b\r\n" % header for header in headers])
         places = _framing_of(tuple([name for name, _ in headers]))
         # INVARIANT: each header is one line, so that none can contain another one.
-        if places is None or given.translate(None, _VISIBLE) != b"\r\n" * len(headers):
+        if places is None or head_lines.translate(None, _VISIBLE) != b"\r\n" * len(headers):
             raise RuntimeError("a header of the response is not valid")
         framing = {name: headers[place][1] for name, place in places}
         length = int(framing[b"content-length"]) if b"content-length" in framing else None
@@ -161,16 +161,17 @@ class HttpExchange:
         if b"connection" in framing:
             # only the connection itself sets these headers
             self.keep_alive = self.keep_alive and b"close" not in framing[b"connection"].lower()
-            given = b"".join([b"%b: %b\r\n" % header for header in headers if header[0].lower() != b"connection"])
+            head_lines = b"".join([b"%b: %b\r\n" % header for header in headers if header[0].lower() != b"connection"])
         self._bodiless = self.scope["method"] == "HEAD" or status in _NO_BODY
         if length is None and not chunked and not self._bodiless and self.scope["http_version"] != "1.0":
             chunked = True
-            given += b"transfer-encoding: chunked\r\n"
-        # the client may not send the body if it was not requested, so the next request could not be told from it
+            head_lines += b"transfer-encoding: chunked\r\n"
+        # the client may not send a body that was not requested, and then the next request could not be distinguished
+        # from it
         self.keep_alive = self.keep_alive and not (self._expects_continue and self.more_body)
         closing = b"\r\n" if self.keep_alive else b"connection: close\r\n\r\n"
         self._left, self._chunked = length, chunked
-        self._head = b"%b%b%b%b" % (STATUS_LINES[status], self._connection.default_head(), given, closing)
+        self._head = b"%b%b%b%b" % (STATUS_LINES[status], self._connection.default_head(), head_lines, closing)
         self.started = True
         self._expects_continue = False
 

@@ -154,8 +154,8 @@ class DrainingServer(uvicorn.Server):
                 handler.flush()
 
     def _connection(self) -> asyncio.Protocol:
-        made: Any = self.config.http_protocol_class
-        protocol: asyncio.Protocol = made(
+        protocol_class: Any = self.config.http_protocol_class
+        protocol: asyncio.Protocol = protocol_class(
             config=self.config, server_state=self.server_state, app_state=self.lifespan.state
         )
         return protocol

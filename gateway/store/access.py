@@ -124,8 +124,8 @@ class Access(msgspec.Struct, eq=False):
 
     def replayed(self, operation: str, content: bytes) -> bytes | Exception | None:
         """The earlier response to this request, once."""
-        for number, (asked, body, answer) in enumerate(self.replay):
-            if asked == operation and body == content:
+        for number, (sent_operation, body, answer) in enumerate(self.replay):
+            if sent_operation == operation and body == content:
                 del self.replay[number]
                 return answer
         return None
@@ -162,12 +162,12 @@ async def gather_settled(jobs: list[Coroutine[Any, Any, T]]) -> list[T | Excepti
             return [await jobs[0]]
         except Exception as error:
             return [error]
-    found: list[T | Exception] = []
+    results: list[T | Exception] = []
     for result in await asyncio.gather(*jobs, return_exceptions=True):
         if isinstance(result, BaseException) and not isinstance(result, Exception):
             raise result
-        found.append(result)
-    return found
+        results.append(result)
+    return results
 
 
 async def gather_or_cancel(jobs: list[Coroutine[Any, Any, T]]) -> list[T]:

@@ -55,8 +55,8 @@ def _text(raw: bytes) -> str:
 
 
 def _bound(scope: str, listing: str, arguments: Mapping[str, Any]) -> list[bytes]:
-    given = {name: _plain(value) for name, value in arguments.items() if value is not None}
-    return [scope.encode(), listing.encode(), orjson.dumps(given, option=orjson.OPT_SORT_KEYS)]
+    plain_arguments = {name: _plain(value) for name, value in arguments.items() if value is not None}
+    return [scope.encode(), listing.encode(), orjson.dumps(plain_arguments, option=orjson.OPT_SORT_KEYS)]
 
 
 def _plain(value: Any) -> Any:

@@ -80,16 +80,16 @@ def passes(entity: Entity, asked: Filter, values: Mapping[str, Any]) -> bool:
 def _holds(entity: Entity, comparison: Comparison, value: Any) -> bool:
     if value is None or isinstance(value, Exception):
         return False
-    given = comparison.value
+    expected = comparison.value
     match comparison.operator:
         case "in":
-            return value in given
+            return value in expected
         case "beginsWith":
-            return bool(value.startswith(given))
+            return bool(value.startswith(expected))
         case "contains":
-            return given in value
+            return expected in value
     kind = entity.attribute[comparison.attribute].type
-    stored, bound = (_comparable(kind.encode(comparison.attribute, operand)) for operand in (value, given))
+    stored, bound = (_comparable(kind.encode(comparison.attribute, operand)) for operand in (value, expected))
     return _COMPARED[_SIGNS[comparison.operator]](stored, bound)
 
 

@@ -144,7 +144,7 @@ class ItemSizes:
         before = sizes.get(place, float(declared))
         after = before + (max(size, declared) - before) * items / (items + _INERTIA)
         if abs(after - before) > before * _SAME:
-            others = {known: value for known, value in sizes.items() if known != place}
+            others = {other: value for other, value in sizes.items() if other != place}
             sizes = LearnedSizes({**others, place: after} if after > declared * _AS_DECLARED else others)
         if sizes:
             if len(self.known) >= MOST_TENANTS:
@@ -171,8 +171,8 @@ class ItemSizes:
         kind = kinds.pop() if len(kinds) == 1 else None
         if kind is None or kind not in self._model.stored or "FilterExpression" in body:
             return
-        [asked] = body["RequestItems"].values() if operation == "BatchGetItem" else [body]
-        form = self.form(kind, body.get("IndexName"), operation, strong=bool(asked.get("ConsistentRead")))
+        [request] = body["RequestItems"].values() if operation == "BatchGetItem" else [body]
+        form = self.form(kind, body.get("IndexName"), operation, strong=bool(request.get("ConsistentRead")))
         units, content = units_of(answer.get("ConsumedCapacity")), len(orjson.dumps(rows))
         self.was_read(tenant, form, len(rows), units, content)
 

@@ -149,11 +149,11 @@ def plan_listing(
 def _filter(
     entity: Entity, place: Placement, listing: Listing, arguments: Mapping[str, Any]
 ) -> FilterExpression | None:
-    asked = arguments.get(FILTER)
-    if asked is None:
+    item_filter = arguments.get(FILTER)
+    if item_filter is None:
         return None
     shards = place.shards.read if place.shards is not None else 1
-    return filter_expression(entity, asked, listing.max_read // shards)
+    return filter_expression(entity, item_filter, listing.max_read // shards)
 
 
 def _bounds(entity: Entity, place: Placement, listing: Listing, arguments: Mapping[str, Any]) -> KeyRange:
@@ -264,7 +264,7 @@ def windowed(listing: Listing, arguments: Mapping[str, Any], now: datetime) -> M
         if span != Range():
             raise BadUserInput(f"give either `{LAST_HOURS}` or `{listing.between}`, not both")
         if not 1 <= hours <= _MOST_HOURS:
-            raise BadUserInput(f"`{LAST_HOURS}` lies between 1 and {_MOST_HOURS}")
+            raise BadUserInput(f"`{LAST_HOURS}` must be between 1 and {_MOST_HOURS}")
         length = timedelta(hours=hours)
     last = span.last if span.last is not None else max(now, span.first or now)
     try:

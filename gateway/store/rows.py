@@ -70,36 +70,36 @@ class Upgrades:
 
     def schema(self, row: Wire) -> int:
         """Items from before schemas were introduced have none: they are of the first."""
-        found = row.get(self._attribute)
-        return int(found["N"]) if found is not None else 1
+        stored = row.get(self._attribute)
+        return int(stored["N"]) if stored is not None else 1
 
     def stale(self, row: Wire) -> bool:
         return self.schema(row) < self._entity.schema
 
     def names(self, attributes: Attributes) -> Attributes:
         """What must be read to compute these, whatever the schema of the item."""
-        wanted = attributes
+        needed = attributes
         for upgrade in reversed(self._entity.upgrades):
-            if not wanted.isdisjoint(upgrade.gives):
-                wanted |= {need.name for need in upgrade.needs}
-        return wanted | {self._attribute}
+            if not needed.isdisjoint(upgrade.gives):
+                needed |= {need.name for need in upgrade.needs}
+        return needed | {self._attribute}
 
     def given(self, row: Wire, attributes: Attributes) -> dict[str, Any]:
         """What the pending upgrades make of the row, for these attributes; None means absent."""
-        wanted, values = self.names(attributes), dict[str, Any]()
+        needed, values = self.names(attributes), dict[str, Any]()
         for upgrade in self._entity.upgrades[self.schema(row) - 1 :]:
-            if not wanted.isdisjoint(upgrade.gives):
+            if not needed.isdisjoint(upgrade.gives):
                 values |= self._made(upgrade, row, values)
         return values
 
     def _made(self, upgrade: Upgrade, row: Wire, earlier: Mapping[str, Any]) -> dict[str, Any]:
         stored = self._decoders[upgrade.to]
         read = {name: decode(row[name]) for name, decode in stored.items() if name in row and name not in earlier}
-        known = {name: earlier[name] for name in stored if earlier.get(name) is not None}
-        made = upgrade.change({**read, **known})
-        if not made.keys() <= set(upgrade.gives):
+        stored_values = {name: earlier[name] for name in stored if earlier.get(name) is not None}
+        upgraded = upgrade.change({**read, **stored_values})
+        if not upgraded.keys() <= set(upgrade.gives):
             raise Internal(f"the upgrade of {self._entity.name} to {upgrade.to} gives what it does not declare")
-        return {name: made.get(name) for name in upgrade.gives}
+        return {name: upgraded.get(name) for name in upgrade.gives}
 
 
 class Rows:
@@ -122,12 +122,12 @@ class Rows:
         table = self._model.table
         own = {table.pk, table.sk, table.entity_type, table.ttl} | ({index.sk} if index is not None else set())
         older = (self._upgrades[name].names(attributes) for name in entities if name in self._upgrades)
-        wanted = attributes.union(own, *older)
+        needed = attributes.union(own, *older)
         carried = table.carried(index)
-        if index is None or carried is None or wanted <= carried:
-            return StoredNames(tuple(sorted(wanted)))
+        if index is None or carried is None or needed <= carried:
+            return StoredNames(tuple(sorted(needed)))
         entry = {table.pk, table.sk, index.pk, index.sk} | ({table.ttl} & carried)
-        return StoredNames(tuple(sorted(entry)), tuple(sorted({*wanted, index.pk})))
+        return StoredNames(tuple(sorted(entry)), tuple(sorted({*needed, index.pk})))
 
     def own(self, tenant: TenantId, index: Index | None, rows: Iterable[Wire]) -> list[Wire]:
         """Omits rows that another tenant put into this tenant's partition of an index; they are counted and raise an
@@ -203,13 +203,13 @@ class Rows:
 
     def _upgraded(self, upgrades: Upgrades, row: Wire, entity: str, attributes: Attributes) -> Values:
         try:
-            given = upgrades.given(row, attributes)
+            upgraded = upgrades.given(row, attributes)
         except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
             raise Internal(f"a stored {entity} cannot be upgraded") from error
         # an attribute from an upgrade may be stored under the same name with another type
-        kept = {name: wire for name, wire in row.items() if name not in given}
-        made = {name: value for name, value in given.items() if name in attributes and value is not None}
-        return {**self._values(kept, entity, attributes), **made}
+        kept = {name: wire for name, wire in row.items() if name not in upgraded}
+        present = {name: value for name, value in upgraded.items() if name in attributes and value is not None}
+        return {**self._values(kept, entity, attributes), **present}
 
     def kind(self, row: Wire) -> str | None:
         kind: str | None = row.get(self._model.table.entity_type, {}).get("S")
@@ -217,7 +217,7 @@ class Rows:
 
     def _compile(self, name: str, attributes: Attributes) -> tuple[tuple[str, Decode], ...]:
         entity: Entity = self._model.stored[name]
-        known = (
+        decoded = (
             (attribute.name, attribute.type.decoder())
             for attribute in entity.attributes
             if attribute.name in attributes
@@ -225,7 +225,7 @@ class Rows:
         table = self._model.table
         numbers = ((own, _whole) for own in (table.version, table.references) if own in attributes)
         marks = ((table.counted_by, _texts),) if table.counted_by in attributes else ()
-        return (*known, *numbers, *marks)
+        return (*decoded, *numbers, *marks)
 
 
 def _whole(wire: Wire) -> int:

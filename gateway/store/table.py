@@ -80,18 +80,18 @@ class Table:
         names = self._rows.stored_names(plan.attributes, None, (plan.entity,)).read
         staleness = None if plan.fresh else self._model.stored[plan.entity].cached
         rows = await self._rows_at(access, set(plan.keys), names, staleness, strong=plan.strong)
-        found = {key: self._item_or_error(plan, row) for key, row in rows.items()}
-        return [found.get(key) for key in plan.keys]
+        items = {key: self._item_or_error(plan, row) for key, row in rows.items()}
+        return [items.get(key) for key in plan.keys]
 
     async def _rows_at(
         self, access: Access, keys: Set[ItemKey], names: tuple[str, ...], cached: Staleness | None, *, strong: bool
     ) -> dict[ItemKey, Wire]:
         foreign = access.session.permissions.foreign
-        wanted = {key for key in keys if not foreign(None, key.pk)}
-        distinct = tuple(sorted(wanted))  # a fixed order, so that equal reads have equal texts
+        own_keys = {key for key in keys if not foreign(None, key.pk)}
+        distinct = tuple(sorted(own_keys))  # a fixed order, so that equal reads have equal texts
         read = partial(self._read_items, names=names)
         writes = access.own_writes
-        strong = strong or (writes is not None and writes.hold(wanted))
+        strong = strong or (writes is not None and writes.hold(own_keys))
         if not distinct:
             return {}
         if self._cache is None or cached is None:
@@ -113,17 +113,17 @@ class Table:
         self, access: Access, keys: tuple[ItemKey, ...], names: tuple[str, ...], strong: bool, via: Via | None
     ) -> dict[ItemKey, Wire]:
         spec, table = self._model.table, access.session.tenancy.table
-        found: dict[ItemKey, Wire] = {}
+        rows: dict[ItemKey, Wire] = {}
         left = [wire.key_of(spec, key) for key in keys]
         patience = Patience(access.deadline)
         while left:
             answer = await self.call(access, "BatchGetItem", wire.batch_get_item(table, left, names, strong), via)
             for row in wire.part(answer, "Responses").get(table, ()):
-                found[self._rows.key(row)] = row
+                rows[self._rows.key(row)] = row
             left = answer.get("UnprocessedKeys", {}).get(table, {}).get("Keys", [])
             if left:
                 await patience.wait(len(left))
-        return found
+        return rows
 
     def _item_or_error(self, plan: GetItems, row: dict[str, Any]) -> Item | Exception | None:
         try:
@@ -144,22 +144,22 @@ class Table:
     async def query_each(self, access: Access, plans: Sequence[QueryMany]) -> list[Page | Exception]:
         """A page of each; attributes that their indexes do not contain are read from the table for all of them
         together."""
-        found: list[Any] = [*await gather_settled([self._found(access, plan) for plan in plans])]
+        results: list[Any] = [*await gather_settled([self._query_entries(access, plan) for plan in plans])]
         together: dict[ReadThrough, list[int]] = {}
-        for number, (plan, each) in enumerate(zip(plans, found, strict=True)):
+        for number, (plan, result) in enumerate(zip(plans, results, strict=True)):
             through = self._through(plan)
-            if through is not None and isinstance(each, Found) and each.rows:
+            if through is not None and isinstance(result, Found) and result.rows:
                 together.setdefault(through, []).append(number)
         reads: list[Coroutine[Any, Any, Any]] = [
-            self._read_through(access, through, [found[number] for number in numbers])
+            self._read_through(access, through, [results[number] for number in numbers])
             for through, numbers in together.items()
         ]
         for numbers, pages in zip(together.values(), await gather_settled(reads), strict=True):
             for at, number in enumerate(numbers):
-                found[number] = pages if isinstance(pages, Exception) else pages[at]
+                results[number] = pages if isinstance(pages, Exception) else pages[at]
         return [
-            each.page(backward=plan.window.backward) if isinstance(each, Found) else each
-            for plan, each in zip(plans, found, strict=True)
+            result.page(backward=plan.window.backward) if isinstance(result, Found) else result
+            for plan, result in zip(plans, results, strict=True)
         ]
 
     def _through(self, plan: QueryMany) -> ReadThrough | None:
@@ -177,7 +177,7 @@ class Table:
         rows = await self._rows_at(access, keys, through.names, through.cached, strong=False)
         return [_settled(partial(through.items, self._rows, page, rows)) for page in pages]
 
-    async def _found(self, access: Access, plan: QueryMany) -> Found:
+    async def _query_entries(self, access: Access, plan: QueryMany) -> Found:
         if plan.groups and plan.groups[0][0].filter is not None:
             return await self._filtered(access, plan, plan.groups[0])
         items: list[Item] = []
@@ -194,8 +194,8 @@ class Table:
         """Never from a cache: the positions where its reads ended are not part of a cached answer."""
         stretches = await gather_or_cancel([self._stretch(access, plan, query) for query in queries])
         forward, window = queries[0].forward, plan.window
-        found = merged_stretches(stretches, lambda item: item.position, forward=forward, limit=window.limit)
-        return Found(found.rows, found.more, found.reached)
+        page = merged_stretches(stretches, lambda item: item.position, forward=forward, limit=window.limit)
+        return Found(page.rows, page.more, page.reached)
 
     async def _stretch(self, access: Access, listing: QueryMany, plan: QueryPartition) -> Stretch[Any]:
         _same_tenant(access, plan.tenant)
@@ -207,14 +207,14 @@ class Table:
         rows: list[Wire] = []
         reading, start = Reading(plan.limit, plan.filter.reads), None
         plan = self._as_own(access, plan, listing)
-        while (wanted := reading.next()) and len(rows) < plan.limit:
-            body = wire.query(self._model.table, access.session.tenancy.table, plan, names.read, wanted)
+        while (count := reading.next()) and len(rows) < plan.limit:
+            body = wire.query(self._model.table, access.session.tenancy.table, plan, names.read, count)
             if start is not None:
                 body["ExclusiveStartKey"] = start
             answer = await self.call(access, "Query", body)
-            found = self._rows.own(plan.tenant, plan.index, wire.part(answer, "Items"))
-            rows += [row for row in found if self._rows.live(row)]
-            reading.read(answer.get("ScannedCount", wanted))
+            own_rows = self._rows.own(plan.tenant, plan.index, wire.part(answer, "Items"))
+            rows += [row for row in own_rows if self._rows.live(row)]
+            reading.read(answer.get("ScannedCount", count))
             start = answer.get("LastEvaluatedKey")
             if start is None:
                 break
@@ -296,9 +296,9 @@ class Table:
         foreign = access.session.permissions.foreign
 
         async def items(keys: Set[ItemKey]) -> dict[ItemKey, Wire]:
-            wanted = tuple(sorted(key for key in keys if not foreign(None, key.pk)))
-            found = await self._read_items(access, wanted, names=stored, strong=True) if wanted else {}
-            return {key: row for key, row in found.items() if self._rows.live(row)}
+            own_keys = tuple(sorted(key for key in keys if not foreign(None, key.pk)))
+            items_by_key = await self._read_items(access, own_keys, names=stored, strong=True) if own_keys else {}
+            return {key: row for key, row in items_by_key.items() if self._rows.live(row)}
 
         index = LaggingIndex(partial(self._read_page, access, names=names), items, self._rows.key, names)
         rows, complete = await index.read(plan, writes, listing.lag)
@@ -325,15 +325,15 @@ class Table:
         start: dict[str, Any] | None = None
         while len(rows) < plan.limit:
             # doubles with the unusable rows so far, or a thousand of them would take a thousand calls
-            wanted = plan.limit - len(rows) + unusable
-            body = wire.query(self._model.table, access.session.tenancy.table, plan, names, wanted)
+            count = plan.limit - len(rows) + unusable
+            body = wire.query(self._model.table, access.session.tenancy.table, plan, names, count)
             if start is not None:
                 body["ExclusiveStartKey"] = start
             answer = await self.call(access, "Query", body, via)
-            found = wire.part(answer, "Items")
-            usable = [row for row in self._rows.own(plan.tenant, plan.index, found) if self._rows.live(row)]
+            page_rows = wire.part(answer, "Items")
+            usable = [row for row in self._rows.own(plan.tenant, plan.index, page_rows) if self._rows.live(row)]
             rows += usable
-            unusable += len(found) - len(usable)
+            unusable += len(page_rows) - len(usable)
             start = answer.get("LastEvaluatedKey")
             if start is None:
                 break
@@ -411,7 +411,7 @@ class Table:
         except Exception as error:
             access.replay.append((operation, content, error))
             if isinstance(error, AccessDenied):
-                _tell_denied(session, operation, error)
+                _report_denied(session, operation, error)
             raise
         access.replay.append((operation, content, answer))
         return answer
@@ -449,9 +449,9 @@ class Table:
     async def _send(self, access: Access, operation: str, body: dict[str, Any], via: Via) -> dict[str, Any]:
         session = access.session
         verdict = authorize(access, operation, body)
-        known = access.replayed(operation, orjson.dumps(body)) if access.replay else None
-        if known is not None:
-            return _replayed(known)
+        replayed = access.replayed(operation, orjson.dumps(body)) if access.replay else None
+        if replayed is not None:
+            return _replayed(replayed)
         started = monotonic()
         try:
             answer = await via.client.call(
@@ -462,7 +462,7 @@ class Table:
                 deadline=access.deadline,
             )
         except AccessDenied as error:
-            _tell_denied(session, operation, error)
+            _report_denied(session, operation, error)
             raise
         items, capacity = items_in(answer), units_of(answer.get("ConsumedCapacity"))
         access.calls.append(
@@ -500,7 +500,7 @@ def _replayed(known: bytes | Exception) -> dict[str, Any]:
     return answer
 
 
-def _tell_denied(session: Session, operation: str, error: AccessDenied) -> None:
+def _report_denied(session: Session, operation: str, error: AccessDenied) -> None:
     """The gateway's own evaluation has just allowed this: AWS and the gateway disagree, which raises an alarm."""
     fields = {
         "tenant": session.tenant,

@@ -39,13 +39,13 @@ def get_item(table: TableSpec, name: str, key: ItemKey, names: tuple[str, ...], 
 
 def batch_get_item(name: str, keys: list[dict[str, Any]], names: tuple[str, ...], strong: bool) -> Body:
     expression, aliases = projection(names)
-    wanted = {
+    request = {
         "Keys": keys,
         "ProjectionExpression": expression,
         "ExpressionAttributeNames": aliases,
         "ConsistentRead": strong,
     }
-    return {"RequestItems": {name: wanted}, "ReturnConsumedCapacity": "TOTAL"}
+    return {"RequestItems": {name: request}, "ReturnConsumedCapacity": "TOTAL"}
 
 
 def query(table: TableSpec, name: str, plan: QueryPartition, names: tuple[str, ...], limit: int) -> Body:

@@ -121,7 +121,7 @@ class Subscribers:
                     _log.exception("a subscriber of change notes failed")
 
     def missed(self) -> None:
-        for subscriber in [each for group in self._by_tenant.values() for each in group]:
+        for subscriber in [member for group in self._by_tenant.values() for member in group]:
             try:
                 if subscriber.missed is not None:
                     subscriber.missed()
@@ -155,8 +155,8 @@ class Ring:
         if over:
             self._notes = deque(note for note in self._notes if note.shard not in over)
         for old in over:
-            for known in (self._ended, self._last, self._from):
-                known.pop(old, None)
+            for by_shard in (self._ended, self._last, self._from):
+                by_shard.pop(old, None)
 
     def add(self, note: ChangeNote) -> bool:
         """False if the ring already has the note."""

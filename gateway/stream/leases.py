@@ -132,8 +132,8 @@ class Leases:
 
     async def _as_written(self, lease: Lease) -> Lease | None:
         row = (await self._call("GetItem", {"Key": self._key(lease.shard), "ConsistentRead": True})).get("Item")
-        found = None if row is None else self._lease(row)
-        return lease if found is not None and replace(found, parent=lease.parent) == lease else None
+        stored = None if row is None else self._lease(row)
+        return lease if stored is not None and replace(stored, parent=lease.parent) == lease else None
 
     def _key(self, shard: str) -> dict[str, Any]:
         return {self._spec.pk: {"S": LEASE_PARTITION}, self._spec.sk: {"S": shard}}

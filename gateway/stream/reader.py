@@ -272,14 +272,14 @@ class StreamReader:
         """Records were deleted before they were read, so subscribers must read again. True if the whole shard is
         gone."""
         try:
-            known = await self.shards.parents()
+            parents = await self.shards.parents()
             await self.bus.gap()
         except GatewayError as error:
             self._failed("the shards of the stream could not be listed", error)
             return False
         self.counts.trimmed += 1
         shard.position = START
-        return shard.lease.shard not in known
+        return shard.lease.shard not in parents
 
     def _pause(self, attempt: int) -> float:
         return full_jitter(attempt, 0.1, self.rules.longest_pause)

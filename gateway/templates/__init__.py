@@ -1,1 +1,1 @@
-"""Files that `gateway new` makes a domain package of."""
+"""The files of a new domain package, which `gateway new` copies."""

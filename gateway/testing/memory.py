@@ -69,14 +69,14 @@ class Memory(DynamoDB):
             self.running -= 1
         if credentials.access_key in self.revoked:
             raise CredentialsExpired("the session with aws is over or unknown")
-        told = self.script[operation].popleft() if self.script[operation] else None
-        if isinstance(told, Exception):
-            raise told
+        scripted = self.script[operation].popleft() if self.script[operation] else None
+        if isinstance(scripted, Exception):
+            raise scripted
         before = dict(self.rows) if self.on_change is not None and operation in _WRITES else None
         answer = self._operations()[operation](dict(body))
         if self.on_change is not None and before is not None:
             await self.on_change(before, self.rows)
-        change = told or self.always.get(operation)
+        change = scripted or self.always.get(operation)
         return change(answer) if change is not None else answer
 
     def _operations(self) -> dict[str, Callable[[Row], Answer]]:
@@ -98,16 +98,16 @@ class Memory(DynamoDB):
         return answer
 
     def _batch_get(self, body: Row) -> Answer:
-        [(name, wanted)] = body["RequestItems"].items()
+        [(name, request)] = body["RequestItems"].items()
         self._check_table(name)
-        keys = [self._key(key) for key in wanted["Keys"]]
+        keys = [self._key(key) for key in request["Keys"]]
         _require(1 <= len(keys) <= 100, "too many or no keys")
         _require(len(set(keys)) == len(keys), "Provided list of item keys contains duplicates")
         items = [self.rows[key] for key in keys if key in self.rows]
         return {
-            "Responses": {name: [_projected(row, wanted, {}) for row in reversed(items)]},
+            "Responses": {name: [_projected(row, request, {}) for row in reversed(items)]},
             "UnprocessedKeys": {},
-            "ConsumedCapacity": [self._consumed(items, wanted["ConsistentRead"])],
+            "ConsumedCapacity": [self._consumed(items, request["ConsistentRead"])],
         }
 
     def _put(self, body: Row) -> Answer:

@@ -34,8 +34,8 @@ def token(
     tenant: str = "acme", role: str = "viewer", subject: str | None = None, roles: tuple[str, ...] | None = None
 ) -> str:
     """A signed token, one of each kind for the whole run; `roles` are those of the model under test."""
-    known = issuer() if roles is None else replace(issuer(), roles=roles)
-    return known.token(tenant, role, subject)
+    token_issuer = issuer() if roles is None else replace(issuer(), roles=roles)
+    return token_issuer.token(tenant, role, subject)
 
 
 async def fetch_keys(url: str) -> bytes:

@@ -67,8 +67,8 @@ def token_command(settings: Settings, model: Model, tenant: str) -> str:
 
 def _offered(model: Model) -> tuple[Role, ...]:
     """The roles that the pages offer: a role of own rows needs a subject from the demo."""
-    known = any(tenant.subjects for tenant in demo_tenants(model))
-    return tuple(role for role in model.roles.values() if known or not role.own)
+    has_subjects = any(tenant.subjects for tenant in demo_tenants(model))
+    return tuple(role for role in model.roles.values() if has_subjects or not role.own)
 
 
 def _model(settings: Settings) -> Model:

@@ -20,7 +20,7 @@ from gateway.setting_presets import hints_of
 from gateway.setting_types import IssuerSettings, SiloSettings
 from gateway.settings import Settings
 
-_POOLED = SiloSettings()  # sets nothing of its own
+_POOLED = SiloSettings()  # adds no settings
 
 
 def issuers(settings: Settings, roles: Collection[str]) -> list[Issuer]:
@@ -57,7 +57,7 @@ def issuer_of(settings: IssuerSettings, roles: Collection[str], *, allow_http: b
 def _machines(settings: IssuerSettings) -> MachineClients | None:
     if not (settings.client_claims or settings.machine_claims or settings.client_roles):
         return None
-    known = {
+    clients = {
         client: KnownClient(frozenset(entry.roles), None if entry.tenant is None else TenantId(entry.tenant))
         for client, entry in settings.client_roles.items()
     }
@@ -67,7 +67,7 @@ def _machines(settings: IssuerSettings) -> MachineClients | None:
         signs=dict(settings.machine_claims),
         user_claims=tuple(map(claim_path, settings.user_claims)),
         roles_claim=roles_claim,
-        known=known,
+        known=clients,
     )
 
 
@@ -88,15 +88,15 @@ def tenants(settings: Settings) -> Tenants:
     pooled = pooled_tenancy(settings)
     silos = {_tenant("silos", name): _tenancy(settings, silo) for name, silo in settings.silos.items()}
     suspended = [_tenant("suspended_tenants", name) for name in settings.suspended_tenants]
-    known = None if settings.tenants is None else [_tenant("tenants", name) for name in settings.tenants]
-    return Tenants(pooled, silos, suspended=suspended, known=known)
+    listed = None if settings.tenants is None else [_tenant("tenants", name) for name in settings.tenants]
+    return Tenants(pooled, silos, suspended=suspended, known=listed)
 
 
 def pools(settings: Settings) -> list[TenantPool]:
     """What readiness checks: the shared table, if a tenant is named for it, and every silo that is not suspended."""
-    known, name = tenants(settings), settings.readiness_tenant
+    directory, name = tenants(settings), settings.readiness_tenant
     silos = [_tenant("silos", silo) for silo in settings.silos if silo not in settings.suspended_tenants]
-    checked = [TenantPool(f"silo {tenant}", tenant, known.lookup(tenant), required=False) for tenant in silos]
+    checked = [TenantPool(f"silo {tenant}", tenant, directory.lookup(tenant), required=False) for tenant in silos]
     if name is None:
         return checked
     return [TenantPool("pooled", _tenant("readiness_tenant", name), _tenancy(settings, _POOLED), True), *checked]

@@ -85,7 +85,7 @@ def test_it_runs_on_free_ports_until_it_is_told_to_end(monkeypatch: pytest.Monke
     for port in ports:
         assert f"port {port} is in use: using http://127.0.0.1:" in out.getvalue()
     assert "stopped" in out.getvalue()
-    assert "left as it is" in out.getvalue()
+    assert "left unchanged" in out.getvalue()
     assert seen["GATEWAY_ENVIRONMENT"] == "sandbox"
     assert seen["GATEWAY_WORKERS"] == "1", "development is one process, whatever the environment says"
     assert seen["AWS_ACCESS_KEY_ID"].startswith("AKIA")
@@ -146,7 +146,7 @@ def test_a_sandbox_that_is_killed_ends_it_with_a_message() -> None:
         assert next(ticking) is False
         sandbox._child.process.kill()
         sandbox._child.process.wait(PATIENCE)
-        with pytest.raises(Unavailable, match="the sandbox has ended"):
+        with pytest.raises(Unavailable, match="the sandbox has stopped"):
             next(ticking)
 
 

@@ -37,8 +37,8 @@ def test_an_open_end_is_filled_in(given: dict[str, Any], first: datetime, last: 
     ("given", "words"),
     [
         ({"lastHours": 1, "recordedAt": Range(first=NOW)}, "give either `lastHours` or `recordedAt`, not both"),
-        ({"lastHours": 0}, "`lastHours` lies between 1 and 960"),
-        ({"lastHours": 2**31 - 1}, "`lastHours` lies between 1 and 960"),
+        ({"lastHours": 0}, "`lastHours` must be between 1 and 960"),
+        ({"lastHours": 2**31 - 1}, "`lastHours` must be between 1 and 960"),
         (
             {"recordedAt": Range(last=datetime(1, 1, 1, 5, tzinfo=UTC))},
             "the range of `recordedAt` starts before the year 1",

@@ -31,7 +31,7 @@ class InvoiceLine(TypedDict):
 
 
 class File(TypedDict):
-    """What is known of a file; the field beside it answers with an address to download it."""
+    """The metadata of a file; its download field returns an address."""
 
     uploadId: str
     size: int

@@ -96,8 +96,8 @@ def _checked(given: list[dict[str, Any]]) -> dict[str, int]:
 
 
 async def _products(writer: Writer, names: list[str]) -> dict[str, Product]:
-    found = await writer.many(Product, [{"productId": name} for name in names])
-    products = {name: item for name, item in zip(names, found, strict=True) if item is not None}
+    stored = await writer.many(Product, [{"productId": name} for name in names])
+    products = {name: item for name, item in zip(names, stored, strict=True) if item is not None}
     for name in names:
         if name not in products:
             raise missing("Product", {"productId": name})
@@ -114,14 +114,16 @@ def _take(change: Change, product: str, amount: int) -> None:
 
 async def change_status(writer: Writer, values: dict[str, Any]) -> MutationResult:
     order = await writer.stored(Order, {"orderId": values["orderId"]}, values.get("version"))
-    status, wanted = order.status, values["status"]
-    if wanted not in _NEXT[status]:
+    status, new_status = order.status, values["status"]
+    if new_status not in _NEXT[status]:
         legal = ", ".join(following.name for following in _NEXT[status]) or "nothing"
-        raise invalid(f"`status` cannot change from {status.name} to {wanted.name}; it can change to {legal}", "status")
+        raise invalid(
+            f"`status` cannot change from {status.name} to {new_status.name}; it can change to {legal}", "status"
+        )
     change = writer.change()
-    item = change.update(order.as_item, {"status": wanted})
+    item = change.update(order.as_item, {"status": new_status})
     moved(writer, change, item)
-    if wanted is OrderStatus.CANCELLED:
+    if new_status is OrderStatus.CANCELLED:
         await _return_stock(writer, change, order)
     return await writer.commit(change, MutationResult(item))
 

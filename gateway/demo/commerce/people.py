@@ -31,12 +31,12 @@ def _contact(change: Change, user_id: str, attribute: str, value: str) -> Item:
 
 
 async def create_user(writer: Writer, values: dict[str, Any]) -> MutationResult:
-    given = {name: value for name, value in values.items() if value is not None}
+    attributes = {name: value for name, value in values.items() if value is not None}
     change = writer.change()
-    item = change.create("User", {**given, "createdAt": datetime.now(UTC)})
+    item = change.create("User", {**attributes, "createdAt": datetime.now(UTC)})
     for attribute in _CONTACTS:
-        if attribute in given:
-            _contact(change, given["userId"], attribute, given[attribute])
+        if attribute in attributes:
+            _contact(change, attributes["userId"], attribute, attributes[attribute])
     return await writer.commit(change, MutationResult(item))
 
 
@@ -59,10 +59,10 @@ async def _replace_contact(writer: Writer, change: Change, user: Item, attribute
     stored = await writer.find(entity, {"userId": user_id, attribute: old}) if old is not None else None
     if stored is not None:
         change.remove(stored)
-    known = await writer.find(entity, {"userId": user_id, attribute: value}) if value is not None else None
-    if known is not None:
+    contact = await writer.find(entity, {"userId": user_id, attribute: value}) if value is not None else None
+    if contact is not None:
         # one of the user's own addresses becomes the main one: it must not be removed at the same time
-        change.unchanged(known)
+        change.unchanged(contact)
     elif value is not None:
         _contact(change, user_id, attribute, value)
 

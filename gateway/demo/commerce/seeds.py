@@ -71,15 +71,15 @@ def rows(tenant: str, now: datetime) -> Iterator[SeedRow]:
 
 
 def _user(shop: Shop, random: Random, clock: _Clock, number: int) -> Values:
-    given = GIVEN_NAMES[number % len(GIVEN_NAMES)]
+    given_name = GIVEN_NAMES[number % len(GIVEN_NAMES)]
     family = FAMILY_NAMES[number % len(FAMILY_NAMES)] if number < _SHARED_USERS else random.choice(FAMILY_NAMES)
     suffix = str(number) if number >= len(GIVEN_NAMES) else ""
     # a few people are customers of every shop, with the same address in each
     domain = "example.com" if number < _SHARED_USERS else f"{shop.tenant}.example"
     return {
         "userId": f"u-{shop.first + number}",
-        "name": f"{given} {family}",
-        "email": f"{given}.{family}{suffix}@{domain}".lower(),
+        "name": f"{given_name} {family}",
+        "email": f"{given_name}.{family}{suffix}@{domain}".lower(),
         "phone": f"+1-555-{100 + number:04}" if number % 4 != 3 else None,
         "address": {
             "street": f"{random.choice(STREETS)} {random.randint(1, 120)}",

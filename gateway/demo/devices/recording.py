@@ -42,8 +42,8 @@ def _reading(device: Device, values: dict[str, Any], today: datetime, field: str
         raise invalid(
             f"`recordedAt` is older than the {days} days for which readings are kept: `{recorded.isoformat()}`", field
         )
-    given = {name: value for name, value in values.items() if value is not None}
-    return {**given, "deviceId": device.deviceId, "expiresAt": expires}
+    attributes = {name: value for name, value in values.items() if value is not None}
+    return {**attributes, "deviceId": device.deviceId, "expiresAt": expires}
 
 
 async def record_reading(writer: Writer, values: dict[str, Any]) -> MutationResult:

@@ -37,7 +37,7 @@ DRAFT = Entity(
         Reference(name="author", pattern="author", description="The author.", required=True, on_remove="restrict"),
         Reference(name="post", pattern="post", description="What readers see, once it is published."),
     ),
-    # IAM knows partitions and not the values of items: what readers must not see lies in partitions of its own
+    # IAM sees partitions and not the values of items, so drafts are in partitions that readers cannot reach
     confidential=True,
 )
 

@@ -51,7 +51,7 @@ async def unlike_post(writer: Writer, values: dict[str, Any]) -> MutationResult:
     post, score = await _standing(writer, values["postId"])
     change = writer.change()
     change.remove(like)
-    # a post that is not published at the moment keeps its likes
+    # an unpublished post keeps its likes
     if post is not None or await writer.peek("Draft", {"postId": values["postId"]}, "postId") is not None:
         # from the shard that counted it, so that no shard falls below zero
         upserts.tally(change, "Counter", shard_keys(values["postId"])[like.values["slot"]], {"count": -1})
@@ -72,8 +72,8 @@ async def _standing(writer: Writer, post_id: str) -> tuple[Item | None, Item | N
 async def _rank(writer: Writer, change: Change, standing: tuple[Item, Item | None], by: int) -> None:
     """Recounts at random: the larger the score, the less one like changes it."""
     post, score = standing
-    known = score.values["score"] if score is not None else 0
-    if random.random() * known < EXACT:  # noqa: S311  no secret
+    old_score = score.values["score"] if score is not None else 0
+    if random.random() * old_score < EXACT:  # noqa: S311  no secret
         # a post that is unpublished at the same time must not return to the leaderboard
         change.require("Post", {"postId": post.values["postId"]}, UNPUBLISHED)
         await rank(writer, change, post, by)

@@ -1,4 +1,4 @@
-"""Readers: those who like posts and comment on them; nobody else does."""
+"""Readers: the only ones who like posts and comment on them."""
 
 from gateway import (
     Attribute,
@@ -34,5 +34,5 @@ ENTITIES = (READER,)
 
 PATTERNS = (Lookup(name="reader", entity="Reader", description="One reader by id.", traffic=Traffic(50, 1, 200)),)
 
-# nobody is removed: likes and comments stay, and they say whose they are
+# readers are never removed: their likes and comments stay and refer to them
 READING: tuple[Mutation, ...] = (create(READER, filled={"joinedAt": now}), update(READER, but=("joinedAt",)))

@@ -25,8 +25,8 @@ def rows(tenant: str, now: datetime) -> Iterator[SeedRow]:
         yield "Reader", {"userId": user, "nickname": nickname, "joinedAt": now - timedelta(days=100 + number)}
     authors = [f"a-{shop.first + number}" for number in range(2)]
     for number, author in enumerate(authors):
-        given, family = GIVEN_NAMES[-number - 1], FAMILY_NAMES[-number - 1]
-        yield "Author", {"authorId": author, "penName": f"{given} {family}", "bio": f"Writes for {shop.title}."}
+        given_name, family = GIVEN_NAMES[-number - 1], FAMILY_NAMES[-number - 1]
+        yield "Author", {"authorId": author, "penName": f"{given_name} {family}", "bio": f"Writes for {shop.title}."}
     for number, title in enumerate(_TITLES):
         created = now - timedelta(days=9 * (len(_TITLES) - number), hours=random.randint(0, 9))
         post = {

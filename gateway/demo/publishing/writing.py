@@ -59,7 +59,7 @@ async def unpublish_post(writer: Writer, values: dict[str, Any]) -> MutationResu
 
 
 async def remove_draft(writer: Writer, values: dict[str, Any]) -> MutationResult:
-    """Not while it is published: nobody can comment on it meanwhile, so that no comment is left behind."""
+    """Only while it is unpublished: then no one can add a comment that would be left behind."""
     key = {"postId": values["postId"]}
     draft = await writer.stored(Draft, key, values.get("version"))
     if draft.publishedAt is not None:

@@ -38,8 +38,8 @@ def coerced(
     schema: GraphQLSchema, definitions: Sequence[VariableDefinitionNode], given: Mapping[str, Any], *, discreet: bool
 ) -> dict[str, Any] | list[GraphQLError]:
     """The coerced variables of an operation, or the errors; with `discreet`, errors do not suggest names."""
-    found = get_variable_values(schema, definitions, dict(given), MAX_ERRORS, discreet)
-    return found if isinstance(found, list) else found.coerced
+    coerced_values = get_variable_values(schema, definitions, dict(given), MAX_ERRORS, discreet)
+    return coerced_values if isinstance(coerced_values, list) else coerced_values.coerced
 
 
 class Arguments:
@@ -52,12 +52,12 @@ class Arguments:
 
     def __init__(self, definition: GraphQLField, node: FieldNode) -> None:
         self.subjects: tuple[str, ...] = ()
-        given = {argument.name.value: argument.value for argument in node.arguments or ()}
+        literals = {argument.name.value: argument.value for argument in node.arguments or ()}
         self.fixed: dict[str, Any] = {}
         self._variables: list[tuple[str, str, bool, Any]] = []
         self._nested: list[tuple[str, ValueNode, GraphQLInputType]] = []
         for name, argument in definition.args.items():
-            value = given.get(name)
+            value = literals.get(name)
             if value is None:
                 self._keep(name, argument.default_value, argument.type)
             elif isinstance(value, VariableNode):
@@ -68,8 +68,8 @@ class Arguments:
             else:
                 self._keep(name, value_from_ast(value, argument.type), argument.type)
         # every argument that the document names, with the variables in it
-        self._names_in = {name: frozenset(_variable_names(value)) for name, value in given.items()}
-        self.names = frozenset(given)
+        self._names_in = {name: frozenset(_variable_names(value)) for name, value in literals.items()}
+        self.names = frozenset(literals)
 
     def _keep(self, name: str, value: Any, kind: GraphQLInputType) -> None:
         if value is not Undefined and value is not None:

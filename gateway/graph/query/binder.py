@@ -137,8 +137,8 @@ class Binder:
         if relation is None:
             return set(entity.derived[name].needs) if name in entity.derived else set()
         bound = {bound_attribute(relation, parameter) for parameter in own_parameters(self.model, relation)}
-        each = {relation.each} if isinstance(relation, Collection) and relation.each else set()
-        return {attribute for attribute in bound if attribute in entity.attribute} | each
+        members = {relation.each} if isinstance(relation, Collection) and relation.each else set()
+        return {attribute for attribute in bound if attribute in entity.attribute} | members
 
 
 class _Binding:
@@ -385,16 +385,16 @@ class _Binding:
         if not isinstance(kind, Struct):
             return ()
         owner = self._binder.object_type(definition)
-        known = {field.name: field for field in kind.fields}
-        found: list[StructField | Typename] = []
+        declared = {field.name: field for field in kind.fields}
+        selected: list[StructField | Typename] = []
         for key, inner in grouped(below(group), owner, self._holds).items():
             name = inner[0].name
             if name == TYPENAME:
-                found.append(Typename(key, owner.name))
+                selected.append(Typename(key, owner.name))
             else:
-                field = known[name]
-                found.append(StructField(key, field, self._struct(field.type, owner.fields[name], inner)))
-        return tuple(found)
+                field = declared[name]
+                selected.append(StructField(key, field, self._struct(field.type, owner.fields[name], inner)))
+        return tuple(selected)
 
     def _relation(
         self, entity: Entity, definition: GraphQLField, key: str, group: list[Selected], path: Path

@@ -64,10 +64,10 @@ class CallerReader:
     async def listed(self, listing: str, arguments: Key, first: int | None = None) -> list[Item]:
         """The first items of a listing."""
         pattern = self._reader.model.listing(listing)
-        known = {*parameters(self._reader.model, pattern), *((pattern.between,) if pattern.between else ())}
-        unknown = sorted(set(arguments) - known)
+        allowed = {*parameters(self._reader.model, pattern), *((pattern.between,) if pattern.between else ())}
+        unknown = sorted(set(arguments) - allowed)
         if unknown:
-            raise Internal(f"the listing {listing} does not take {unknown}; it takes {sorted(known)}")
+            raise Internal(f"the listing {listing} does not take {unknown}; it takes {sorted(allowed)}")
         window = self._reader.window(pattern, arguments, first, None, None, None)
         page = await self._reader.page(pattern, arguments, window, self._everything(pattern.entity))
         return [self._handed(item) for item in page.items]

@@ -78,28 +78,28 @@ class LoadedCode:
         self, reader: CallerReader, access: Access, rows: Sequence[Values], arguments: Values
     ) -> list[Any]:
         """A value or an exception for each row, from one call for all rows that this request has not loaded yet."""
-        known = access.loaded = access.loaded if access.loaded is not None else {}
-        asked = repr(sorted(arguments.items()))
+        loaded = access.loaded = access.loaded if access.loaded is not None else {}
+        argument_text = repr(sorted(arguments.items()))
         # values of a type have a complete `repr`
-        keys = [(self.owner, self.declared.name, asked, repr(row)) for row in rows]
-        missing = {key: row for key, row in zip(keys, rows, strict=True) if key not in known}
+        keys = [(self.owner, self.declared.name, argument_text, repr(row)) for row in rows]
+        missing = {key: row for key, row in zip(keys, rows, strict=True) if key not in loaded}
         if missing:
             started = monotonic()
-            found = await self._loaded(reader, [dict(row) for row in missing.values()], arguments)
+            results = await self._loaded(reader, [dict(row) for row in missing.values()], arguments)
             access.ran_code(f"{self.owner}.{self.declared.name}", len(missing), started)
-            known.update(zip(missing, found, strict=True))
-        return [known[key] for key in keys]
+            loaded.update(zip(missing, results, strict=True))
+        return [loaded[key] for key in keys]
 
     async def _loaded(self, reader: CallerReader, rows: list[dict[str, Any]], arguments: Values) -> list[Any]:
         name, load, count = self.declared.name, self.declared.load, len(rows)
         try:
             work = load(reader, rows, dict(arguments)) if self.declared.arguments else load(reader, rows)
-            found = await _in_time(name, reader.deadline, work)
-            if not isinstance(found, list | tuple) or len(found) != count:
+            values = await _in_time(name, reader.deadline, work)
+            if not isinstance(values, list | tuple) or len(values) != count:
                 raise Internal(f"`{name}` of {self.owner} did not return a list of {count} values, one for each row")
         except Exception as error:
             return [error] * count
-        return [self._settled(value) for value in found]
+        return [self._settled(value) for value in values]
 
     def _settled(self, value: Any) -> Any:
         try:
@@ -121,17 +121,17 @@ class QueryCode:
         query = self.query
         arguments = code_arguments(query.arguments, given)
         started = monotonic()
-        found = await _in_time(query.name, reader.deadline, query.run(reader, arguments))
+        answer = await _in_time(query.name, reader.deadline, query.run(reader, arguments))
         reader.ran_code(f"Query.{query.name}", 1, started)
-        if found is None:
+        if answer is None:
             return None
         if not query.many:
-            return self._member(reader, found)
-        if not isinstance(found, list | tuple):
+            return self._member(reader, answer)
+        if not isinstance(answer, list | tuple):
             raise Internal(f"`{query.name}` did not return a list")
-        if len(found) > query.max_items:
-            raise Internal(f"`{query.name}` returned {len(found)} members, but declares at most {query.max_items}")
-        return [self._member(reader, member) for member in found]
+        if len(answer) > query.max_items:
+            raise Internal(f"`{query.name}` returned {len(answer)} members, but declares at most {query.max_items}")
+        return [self._member(reader, member) for member in answer]
 
     def _member(self, reader: CallerReader, value: Any) -> Any:
         if self._check is not None:

@@ -63,12 +63,12 @@ def _leaf(kind: GraphQLLeafType) -> Read:
         if value is None or (is_text and type(value) is str):
             return value
         try:
-            found = coerce(value)
+            coerced = coerce(value)
         except Exception as error:
             raise Unusual from error
-        if found is Undefined:
+        if coerced is Undefined:
             raise Unusual
-        return found
+        return coerced
 
     return leaf
 
@@ -92,19 +92,19 @@ def _object(kind: GraphQLInputObjectType, around: tuple[Any, ...]) -> Read:
         if coerce_default_value(field) is not Undefined:
             raise Unusual
         parts.append((name, field.out_name or name, _reader(field.type, around), is_required_input_field(field)))
-    known = kind.fields.keys()
+    names = kind.fields.keys()
 
     def members(value: Any) -> Any:
         if value is None:
             return None
-        if type(value) is not dict or not value.keys() <= known:
+        if type(value) is not dict or not value.keys() <= names:
             raise Unusual
-        found = {}
+        values = {}
         for name, own, read, required in parts:
             if name in value:
-                found[own] = read(value[name])
+                values[own] = read(value[name])
             elif required:
                 raise Unusual
-        return found
+        return values
 
     return members

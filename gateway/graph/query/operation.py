@@ -144,16 +144,16 @@ class Operation:
         truths = tuple([variables.get(name) for name in self._conditions])
         if self._consistent:
             truths += tuple([variables.get(name) is True for name in self._consistent])
-        given = frozenset([name for name in self._choosing if variables.get(name) is not None])
-        key = (*truths, given) if given else truths
-        known = self._variants.get(key)
-        if known is None:
+        present = frozenset([name for name in self._choosing if variables.get(name) is not None])
+        key = (*truths, present) if present else truths
+        bound = self._variants.get(key)
+        if bound is None:
             if len(self._variants) >= _VARIANTS:
                 del self._variants[next(iter(self._variants))]
-            known = self._variants[key] = self._bind(
-                dict(zip((*self._conditions, *self._consistent), truths, strict=True)), given
+            bound = self._variants[key] = self._bind(
+                dict(zip((*self._conditions, *self._consistent), truths, strict=True)), present
             )
-        return known
+        return bound
 
     @property
     def only_variant(self) -> Variant | None:
@@ -198,15 +198,15 @@ def _declared(
 
     None if graphql-core has to coerce them.
     """
-    found = []
+    readers = []
     for definition in definitions:
         kind: Any = type_from_ast(schema, definition.type)
         read = reader(kind)
         if read is None:
             return None
         plain = _PLAIN.get(str(get_nullable_type(kind)))
-        found.append((definition.variable.name.value, plain, read, isinstance(kind, GraphQLNonNull)))
-    return tuple(found)
+        readers.append((definition.variable.name.value, plain, read, isinstance(kind, GraphQLNonNull)))
+    return tuple(readers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,11 +256,11 @@ class Documents:
         return self._binder.schema
 
     def get(self, text: str) -> ParsedDocument:
-        known = self.known(text)
-        if known is None:
-            known = self.prepare(text)
-            self.remember(text, known)
-        return known
+        document = self.known(text)
+        if document is None:
+            document = self.prepare(text)
+            self.remember(text, document)
+        return document
 
     def known(self, text: str) -> ParsedDocument | None:
         known = self.recent.get(text)
@@ -280,18 +280,18 @@ class Documents:
     def prepare(self, text: str) -> ParsedDocument:
         """Changes nothing, so it may run in another thread."""
         raw = text.encode(errors="replace")
-        made = ParsedDocument(hashlib.sha256(raw).hexdigest(), len(raw))
+        document = ParsedDocument(hashlib.sha256(raw).hexdigest(), len(raw))
         try:
             check_text(text, self.limits)
             ast = _parsed(text, self.limits)
             check_tokens(ast, text, self.limits)
-            return self._understood(made, ast)
+            return self._understood(document, ast)
         except BadUserInput as error:
-            return _refused(made, [GraphQLError(error.message)], error.code)
+            return _refused(document, [GraphQLError(error.message)], error.code)
         except GraphQLSyntaxError as error:
-            return _refused(made, [error], "GRAPHQL_PARSE_FAILED")
+            return _refused(document, [error], "GRAPHQL_PARSE_FAILED")
         except RecursionError:
-            return _refused(made, [GraphQLError(_TOO_DEEP)], LimitExceeded.code)
+            return _refused(document, [GraphQLError(_TOO_DEEP)], LimitExceeded.code)
 
     def _understood(self, made: ParsedDocument, ast: DocumentNode) -> ParsedDocument:
         nodes = [node for node in ast.definitions if isinstance(node, OperationDefinitionNode)]

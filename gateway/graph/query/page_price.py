@@ -74,8 +74,8 @@ class PagePrice:
 
     def _size(self, arguments: Mapping[str, Any]) -> int:
         """A size that is too large is refused at run time."""
-        wanted: int = arguments.get("first", arguments.get("last", self.limits.default_page))
-        return min(max(wanted, 0), self.limits.page)
+        size: int = arguments.get("first", arguments.get("last", self.limits.default_page))
+        return min(max(size, 0), self.limits.page)
 
     def _buckets(self, arguments: Mapping[str, Any]) -> int:
         bucket = self.model.place(self.listing).bucket

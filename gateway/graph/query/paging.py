@@ -25,9 +25,9 @@ def take_arguments(listing: Listing, given: dict[str, Any]) -> list[Any]:
     if listing.reversible and (given.get(ORDER) is ListOrder.NEWEST_FIRST) is listing.newest_first:
         given.pop(ORDER, None)
     if listing.filter:
-        asked = filter_of(given.pop(FILTER, None) or {})
-        if asked is not None:
-            given[FILTER] = asked
+        item_filter = filter_of(given.pop(FILTER, None) or {})
+        if item_filter is not None:
+            given[FILTER] = item_filter
     if listing.consistent:
         given.pop(CONSISTENT, None)  # the binder has read it; a cursor works for both kinds of read
     return [given.pop(name, None) for name in PAGING]

@@ -70,8 +70,8 @@ def write_price(model: Model, mutation: Mutation, arguments: Arguments) -> "Each
         item = item_units(model, entity, sizes) if learned_here else declared[False]
         if mutation.bulk is not None:
             return many(values, item)
-        given = values.get("input", {})
-        members = sum(len(given.get(name) or ()) for name in lists)
+        values_of_input = values.get("input", {})
+        members = sum(len(values_of_input.get(name) or ()) for name in lists)
         return item + (record if "idempotencyKey" in values else 0) + members * mutation.member_units, 1
 
     return each
@@ -227,7 +227,7 @@ class Pricing:
         if collection is None:
             return PricedReads(lambda _, sizes: (alone(sizes), 1), (self._below(target.item),))
         entity, member = target.item.entity, collection.member
-        found = self._relation(entity, member)
+        priced = self._relation(entity, member)
         size = max(target.lookup.traffic.item_bytes, collection.pattern.traffic.item_bytes)
         member_entity = self._model.patterns[member.relation.pattern].entity if member.relation else entity.name
 
@@ -236,15 +236,15 @@ class Pricing:
                 return alone(sizes), 1
             # the item itself, and one more member that shows whether there is a next page
             root = learned(sizes, size, self._model, entity.name)
-            members = (found.each(variables, sizes)[1] + 1) * learned(sizes, size, self._model, member_entity)
+            members = (priced.each(variables, sizes)[1] + 1) * learned(sizes, size, self._model, member_entity)
             return query_units(1, root + members), 1
 
         def members(variables: Variables, sizes: LearnedSizes) -> tuple[float, float]:
-            units, items = found.each(variables, sizes)
+            units, items = priced.each(variables, sizes)
             return (0, items) if collection.applies(variables) else (units, items)
 
         rest = self._below(target.item, without=member)
-        return PricedReads(each, ((PricedReads(members, found.below), *rest),))
+        return PricedReads(each, ((PricedReads(members, priced.below), *rest),))
 
     def _single(self, root: SingleField) -> PricedReads:
         price = PagePrice(self._model, root.listing, self._limits, probed=False, attributes=root.needed)

@@ -138,13 +138,13 @@ def _conditions(node: SelectionNode) -> tuple[IncludeCondition, ...] | None:
     """What decides whether the node is included; None if it never is."""
     conditions: list[IncludeCondition] = []
     for directive in node.directives or ():
-        wanted = _CONDITIONS.get(directive.name.value)
+        included_if = _CONDITIONS.get(directive.name.value)
         value = next((argument.value for argument in directive.arguments or () if argument.name.value == "if"), None)
-        if wanted is not None and isinstance(value, BooleanValueNode):
-            if value.value is not wanted:
+        if included_if is not None and isinstance(value, BooleanValueNode):
+            if value.value is not included_if:
                 return None
-        elif wanted is not None and isinstance(value, VariableNode):
-            conditions.append(IncludeCondition(value.name.value, wanted))
+        elif included_if is not None and isinstance(value, VariableNode):
+            conditions.append(IncludeCondition(value.name.value, included_if))
     return tuple(conditions)
 
 

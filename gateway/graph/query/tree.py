@@ -184,13 +184,13 @@ class PageSelection:
     @property
     def items(self) -> tuple[ItemSelection, ...]:
         """Every selection on the items, in the order of the fields."""
-        found: list[ItemSelection] = []
+        selections: list[ItemSelection] = []
         for field in self.fields:
             if isinstance(field, NodesField):
-                found.append(field.item)
+                selections.append(field.item)
             elif isinstance(field, EdgesField):
-                found += [part.item for part in field.fields if isinstance(part, NodesField)]
-        return tuple(found)
+                selections += [part.item for part in field.fields if isinstance(part, NodesField)]
+        return tuple(selections)
 
     @property
     def attributes(self) -> Attributes:
@@ -210,7 +210,7 @@ class CollectionSelection:
 
     @property
     def always(self) -> bool | None:
-        """Whether it applies whatever the variables are; None where they decide."""
+        """Whether it applies whatever the variables are; None if they decide."""
         if isinstance(self.member, MembersField):
             return True
         if self.member.arguments.fixed.keys() - {"first"}:

@@ -44,28 +44,28 @@ class _RoleSchema:
         query, mutation, subscription = map(self._root, roots)
         node = self._schema.type_map.get("Node")
         nodes = self._schema.get_possible_types(node) if isinstance(node, GraphQLInterfaceType) else ()
-        found = [self._named(member) for member in nodes if ("node", member.name) not in self._unknown]
+        members = [self._named(member) for member in nodes if ("node", member.name) not in self._unknown]
         return GraphQLSchema(
             query=query,
             mutation=mutation,
             subscription=subscription,
-            types=found,
+            types=members,
             directives=self._schema.directives,
         )
 
     def _root(self, kind: GraphQLObjectType | None) -> GraphQLObjectType | None:
         if kind is None or not any((kind.name, name) not in self._unknown for name in kind.fields):
             return None
-        found: GraphQLObjectType = self._named(kind)
-        return found
+        named: GraphQLObjectType = self._named(kind)
+        return named
 
     def _named(self, kind: GraphQLNamedType) -> Any:
         if not isinstance(kind, GraphQLObjectType | GraphQLInterfaceType):
             return kind
         if kind.name not in self._types:
-            given: dict[str, Any] = {**kind.to_kwargs(), "fields": lambda: self._fields(kind)}
-            given["interfaces"] = lambda: [self._named(interface) for interface in kind.interfaces]
-            self._types[kind.name] = type(kind)(**given)
+            options: dict[str, Any] = {**kind.to_kwargs(), "fields": lambda: self._fields(kind)}
+            options["interfaces"] = lambda: [self._named(interface) for interface in kind.interfaces]
+            self._types[kind.name] = type(kind)(**options)
         return self._types[kind.name]
 
     def _fields(self, kind: GraphQLObjectType | GraphQLInterfaceType) -> dict[str, GraphQLField]:
@@ -85,20 +85,20 @@ class _RoleSchema:
 
 def _unknown(model: Model, role: Role) -> Iterator[tuple[str, str]]:
     """The fields that the role can never use, each with its type; `node` is among them for an entity without an id."""
-    known = gateway_role(model, role)
+    granted = gateway_role(model, role)
     for pattern in model.patterns.values():
-        if pattern.name not in known.patterns:
+        if pattern.name not in granted.patterns:
             yield from (("Query", name) for name in names_of(pattern) if name not in model.choices)
             if isinstance(pattern, Lookup):
                 yield "node", pattern.entity
     for choice in model.choices.values():
-        if known.patterns.isdisjoint(choice.patterns):
+        if granted.patterns.isdisjoint(choice.patterns):
             yield "Query", choice.name
     # INVARIANT: what a role cannot read by a pattern, it cannot watch by it.
-    watches = [watch for watch in model.watches.values() if not known.patterns >= watched_patterns(model, watch)]
+    watches = [watch for watch in model.watches.values() if not granted.patterns >= watched_patterns(model, watch)]
     yield from (("Subscription", watch.name) for watch in watches)
     for entity in model.entities.values():
-        yield from ((entity.name, name) for name in _unknown_fields(entity, known))
+        yield from ((entity.name, name) for name in _unknown_fields(entity, granted))
     yield from (("Mutation", mutation.name) for mutation in model.mutations if not role.may_call(mutation))
 
 

@@ -262,7 +262,7 @@ class _Build:
             basic(self._types, "page_info", "PageInfo", "The position of the page in the list.", alias="pageInfo"),
         ]
         object_type(self._types, f"{name}Connection", f"One page of a list of {name}.", fields)
-        if any(each.total_count is not None for each in self._model.counted.get(entity.name, ())):
+        if any(listing.total_count is not None for listing in self._model.counted.get(entity.name, ())):
             count = "How many items the list has, regardless of ranges, filters and pages."
             total = basic(self._types, "total_count", int, count, alias="totalCount")
             described = f"One page of a list of {name} whose items are counted."
@@ -372,19 +372,19 @@ class _Build:
         """The arguments of all its listings; only those that every listing needs are required."""
         listings = [self._model.listing(name) for name in choice.patterns]
         needed = set.intersection(*(set(parameters(self._model, listing)) for listing in listings))
-        found: dict[str, Any] = {}
+        by_name: dict[str, Any] = {}
         for listing in listings:
             for parameter in self._parameters(listing, needed):
-                found.setdefault(parameter.name, parameter)
+                by_name.setdefault(parameter.name, parameter)
         for listing in listings:
             for narrowed in self._narrowed(listing):
-                found.setdefault(narrowed.name, narrowed)
+                by_name.setdefault(narrowed.name, narrowed)
         ways = " Asked by " + "; or by ".join(self._way(listing) for listing in listings) + "."
         costs = dict.fromkeys(listing_cost(self._model, listing) for listing in listings)
         refused = {self._visibility.of_pattern(listing.name) for listing in listings}
         description = choice.description + ways + "".join(costs) + "".join(sorted(refused))
         kind, resolver = f"{self._page_type(listings[0])} | None", resolvers.listing_page()
-        arguments = list(found.values())
+        arguments = list(by_name.values())
         return resolved(self._types, choice.name, kind, description, resolver, arguments, deprecated=choice.deprecated)
 
     def _way(self, listing: Listing) -> str:

@@ -50,9 +50,9 @@ class FeedChange:
 
     def line(self) -> dict[str, Any]:
         named = {"change": self.change, "kind": self.kind, "type": self.type, "id": self.id}
-        told: dict[str, Any] = {"position": self.position, **named}
-        told |= {} if self.item is None else {"item": dict(self.item)}
-        return told if self.error is None else {**told, "error": self.error}
+        content: dict[str, Any] = {"position": self.position, **named}
+        content |= {} if self.item is None else {"item": dict(self.item)}
+        return content if self.error is None else {**content, "error": self.error}
 
 
 @dataclass(slots=True)
@@ -122,18 +122,18 @@ class ChangeFeed:
             seen = dict(self.bus.position() if vector is None else vector)
             # the changes before it started to listen
             buffer.full = vector is not None
-            taken = await self._taken(lasting, buffer, seen)
+            taken = await self._take_notes(lasting, buffer, seen)
             yield self._sealed(scope, seen)
             while True:
                 for notes in _chunks(taken):
-                    told = await self._told(lasting, log, notes)
+                    changes = await self._read_changes(lasting, log, notes)
                     before = self._sealed(scope, seen)
                     seen |= {note.shard: note.sequence for note in notes}
-                    self.counts.changes += len(told)
-                    for change in told[:-1]:
+                    self.counts.changes += len(changes)
+                    for change in changes[:-1]:
                         yield replace(change, position=before)
-                    if told:
-                        yield replace(told[-1], position=self._sealed(scope, seen))
+                    if changes:
+                        yield replace(changes[-1], position=self._sealed(scope, seen))
                 if not buffer.came.is_set():
                     seen = dict(self.bus.position())
                     try:
@@ -142,7 +142,7 @@ class ChangeFeed:
                     except TimeoutError:
                         await lasting.caller()
                         yield self._sealed(scope, seen)
-                taken = await self._taken(lasting, buffer, seen)
+                taken = await self._take_notes(lasting, buffer, seen)
 
     @contextmanager
     def _listening(self, lasting: LastingCaller) -> Iterator[_Buffer]:
@@ -155,7 +155,7 @@ class ChangeFeed:
             self.counts.open -= 1
             unsubscribe()
 
-    async def _taken(self, lasting: LastingCaller, buffer: _Buffer, seen: Vector) -> Sequence[ChangeNote]:
+    async def _take_notes(self, lasting: LastingCaller, buffer: _Buffer, seen: Vector) -> Sequence[ChangeNote]:
         buffer.came.clear()
         if buffer.lost:
             self.counts.expired_positions += 1
@@ -176,27 +176,29 @@ class ChangeFeed:
     def _sealed(self, scope: str, vector: Vector) -> str:
         return self.positions.seal(scope, WATCH, {}, vector)
 
-    async def _told(self, lasting: LastingCaller, log: RequestLog, notes: Sequence[ChangeNote]) -> list[FeedChange]:
+    async def _read_changes(
+        self, lasting: LastingCaller, log: RequestLog, notes: Sequence[ChangeNote]
+    ) -> list[FeedChange]:
         """The changes as the caller may see them: each item once, with its newest state."""
         caller = await lasting.caller()
         newest = _newest(self.model, caller, notes)
-        found: list[FeedChange] = []
+        changes: list[FeedChange] = []
         for name in dict.fromkeys(note.entity for note in newest.values()):
             lookup = item_lookup(self.model, name)
             if lookup is None or lookup.name not in self.patterns[caller.role]:
                 continue
             keys = tuple(key for key, note in newest.items() if note.entity == name)
             items = await self._read(caller, log, lookup, keys) or ItemsByKey()
-            told = [self._change(caller, newest[key], items, key) for key in items]
-            found += [change for change in told if change is not None]
-        return found
+            batch = [self._change(caller, newest[key], items, key) for key in items]
+            changes += [change for change in batch if change is not None]
+        return changes
 
     def _change(self, caller: Caller, note: ChangeNote, items: ItemsByKey, key: ItemKey) -> FeedChange | None:
         entity = self.model.entities[note.entity]
         identity = identity_of(caller.session.tenant, entity, entity.primary, key)
         if identity is None:
             return None
-        told = FeedChange(_name(note), note.kind, entity.name, global_id(caller.scope, entity.name, identity))
+        change = FeedChange(_name(note), note.kind, entity.name, global_id(caller.scope, entity.name, identity))
         try:
             item = items[key]
         except (Forbidden, Throttled, Unavailable) as error:
@@ -205,20 +207,22 @@ class ChangeFeed:
             raise
         except GatewayError as error:
             # a damaged row must not block the feed
-            return replace(told, error=error.code)
+            return replace(change, error=error.code)
         if item is None:
-            return told if note.kind == "removed" else None  # it was removed since; the note of its removal follows
+            return change if note.kind == "removed" else None  # it was removed since; the note of its removal follows
         # the item exists again, so it was removed and created anew
-        return replace(told, kind="changed" if note.kind == "removed" else note.kind, item=self._shown(entity, item))
+        return replace(
+            change, kind="changed" if note.kind == "removed" else note.kind, item=self._visible(entity, item)
+        )
 
-    def _shown(self, entity: Entity, item: Item) -> dict[str, Any]:
+    def _visible(self, entity: Entity, item: Item) -> dict[str, Any]:
         """The item as JSON, without the attributes that the role may not read."""
-        found: dict[str, Any] = {"version": item.values.get(self.model.table.version)}
+        content: dict[str, Any] = {"version": item.values.get(self.model.table.version)}
         for attribute in entity.attributes:
             value = item.values.get(attribute.name)
             if not isinstance(value, Exception):
-                found[attribute.name] = _json(attribute.type, value)
-        return found
+                content[attribute.name] = _json(attribute.type, value)
+        return content
 
     async def _read(
         self, caller: Caller, log: RequestLog, lookup: Lookup, keys: tuple[ItemKey, ...]
@@ -255,17 +259,17 @@ def _chunks(notes: Sequence[ChangeNote]) -> list[Sequence[ChangeNote]]:
 def _newest(model: Model, caller: Caller, notes: Sequence[ChangeNote]) -> dict[ItemKey, ChangeNote]:
     """The newest note of each item; an item that was created among these changes is reported as created."""
     foreign = caller.session.permissions.foreign
-    found: dict[ItemKey, ChangeNote] = {}
+    newest: dict[ItemKey, ChangeNote] = {}
     for note in notes:
         # INVARIANT: a feed reports only items of its own tenant and, in a role of own rows, of its own subject.
         if note.tenant != caller.session.tenant or foreign(None, note.pk):
             continue
         if note.entity in model.entities and note.place == PRIMARY:
             key = ItemKey(note.pk, note.sk)
-            before = found.pop(key, None)
+            before = newest.pop(key, None)
             created = before is not None and before.kind == "created" and note.kind == "changed"
-            found[key] = replace(note, kind="created") if created else note
-    return found
+            newest[key] = replace(note, kind="created") if created else note
+    return newest
 
 
 def _json(kind: AttributeType, value: Any) -> Any:
@@ -273,9 +277,9 @@ def _json(kind: AttributeType, value: Any) -> Any:
         return None
     match kind:
         case SetOf(of):
-            return sorted((_json(of, each) for each in value), key=str)
+            return sorted((_json(of, member) for member in value), key=str)
         case ListOf(of):
-            return [_json(of, each) for each in value]
+            return [_json(of, member) for member in value]
         case Struct(fields=fields):
             return {part.name: _json(part.type, value.get(part.name)) for part in fields}
     write = kind.json()

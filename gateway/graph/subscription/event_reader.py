@@ -81,9 +81,9 @@ class EventReader:
         try:
             answer = await self._answer(operation, log, event)
         except Exception as error:
-            told = failure(error, log.request_id)
-            self._count(log, [told["extensions"]["code"]])
-            raise WatchFailed([told], passing=told["extensions"]["code"] in _RETRIED) from error
+            error_content = failure(error, log.request_id)
+            self._count(log, [error_content["extensions"]["code"]])
+            raise WatchFailed([error_content], passing=error_content["extensions"]["code"] in _RETRIED) from error
         codes = answer.codes
         self._count(log, codes)
         errors: list[dict[str, Any]] = answer.content.get("errors", [])
@@ -140,8 +140,8 @@ class EventReader:
 def _is_empty(root: LookupField | WatchListField, content: dict[str, Any]) -> bool:
     if isinstance(root, LookupField):
         return False
-    told = content["data"][root.key]
-    return not any(told[changes.key] for changes in root.changes)
+    value = content["data"][root.key]
+    return not any(value[changes.key] for changes in root.changes)
 
 
 def _breaks(root: LookupField | WatchListField, error: dict[str, Any]) -> bool:

@@ -65,11 +65,11 @@ class EventStream:
                 raise Unauthenticated("more than one authorization header")
             # INVARIANT: the token is verified before a byte of the body is read, and is not kept.
             lasting = await self.callers.lasting(authorization, log.identified)
-            asked = await self._request(scope, headers, receive, lasting)
+            request = await self._request(scope, headers, receive, lasting)
         except Exception as error:
             await self._refuse(failed(error, log, JSON), log, send)
             return
-        await self._serve(scope, headers, asked, lasting, log, receive, send)
+        await self._serve(scope, headers, request, lasting, log, receive, send)
 
     async def _request(
         self, scope: Scope, headers: Mapping[bytes, bytes], receive: Receive, lasting: LastingCaller
@@ -78,12 +78,12 @@ class EventStream:
         if read is not None:
             return read
         endpoint = self.operations.endpoint
-        asked = await read_request(scope, headers, receive, endpoint.limits.body_bytes)
-        if not isinstance(asked, LargeBody):
-            return asked
+        request = await read_request(scope, headers, receive, endpoint.limits.body_bytes)
+        if not isinstance(request, LargeBody):
+            return request
         running = endpoint.running.begin(endpoint.limits.seconds)
         try:
-            return await endpoint.read_large(asked, lasting.principal.tenant, running)
+            return await endpoint.read_large(request, lasting.principal.tenant, running)
         finally:
             endpoint.running.finish(running)
 
@@ -114,16 +114,16 @@ class EventStream:
             connected = self.operations.subscriptions.connected(lasting, lambda error: _set(ended, error))
             with connected:
                 after = last.decode("latin-1") if last else None
-                found = await self.operations.begin(lasting, asked, log, method=scope["method"], after=after)
+                started = await self.operations.begin(lasting, asked, log, method=scope["method"], after=after)
                 try:
                     await send({"type": "http.response.start", "status": 200, "headers": [*_HEAD, _request_id(log)]})
-                    if isinstance(found, HttpResponse):
-                        await _write(send, _event(found.text()) + _COMPLETE)
+                    if isinstance(started, HttpResponse):
+                        await _write(send, _event(started.text()) + _COMPLETE)
                     else:
-                        await self._stream(found, log, ended, receive, send)
+                        await self._stream(started, log, ended, receive, send)
                 finally:
-                    if isinstance(found, Subscription):
-                        found.close()
+                    if isinstance(started, Subscription):
+                        started.close()
         except GatewayError as error:
             await self._refuse(failed(error, log, JSON), log, send)
             return

@@ -48,7 +48,7 @@ class FeedEndpoint:
                 raise Unauthenticated("more than one authorization header")
             # INVARIANT: the token is verified before anything else is looked at, and is not kept.
             lasting = await self.callers.lasting(authorization, log.identified)
-            after = _asked(scope, lasting)
+            after = _start_position(scope, lasting)
             self.subscriptions.check_streamed(await lasting.caller())
             with self.subscriptions.connected(lasting, lambda error: _end(ended, error)):
                 async with aclosing(self.feed.follow(lasting, log, after, self.idle_seconds)) as changes:
@@ -82,7 +82,7 @@ class FeedEndpoint:
         send: Send,
     ) -> None:
         loop = asyncio.get_running_loop()
-        left, telling = loop.create_task(_left(receive)), loop.create_task(_tell(changes, send))
+        left, telling = loop.create_task(_left(receive)), loop.create_task(_send_changes(changes, send))
         try:
             await asyncio.wait((left, telling, ended), return_when=asyncio.FIRST_COMPLETED)
             error: BaseException | None = ended.result() if ended.done() else None
@@ -99,26 +99,26 @@ class FeedEndpoint:
             await asyncio.gather(left, telling, return_exceptions=True)
 
 
-def _asked(scope: Scope, lasting: LastingCaller) -> str | None:
+def _start_position(scope: Scope, lasting: LastingCaller) -> str | None:
     """The position to start at; the parameter `tenant` asserts whose changes are expected."""
     if scope["method"] != "GET":
         raise BadUserInput("the change feed accepts only GET")
-    asked = parse_qs(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
-    if unknown := asked.keys() - {"after", "tenant"}:
+    parameters = parse_qs(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
+    if unknown := parameters.keys() - {"after", "tenant"}:
         raise BadUserInput(f"`{min(unknown)[:50]}` is not a parameter of the feed, which are `after` and `tenant`")
-    tenant = asked.get("tenant", [lasting.principal.tenant])[-1]
+    tenant = parameters.get("tenant", [lasting.principal.tenant])[-1]
     if tenant != lasting.principal.tenant:
         raise Forbidden("the token belongs to another tenant")
-    return asked["after"][-1] if "after" in asked else None
+    return parameters["after"][-1] if "after" in parameters else None
 
 
 def _line(told: FeedChange | str) -> bytes:
     return orjson.dumps({"position": told} if isinstance(told, str) else told.line()) + b"\n"
 
 
-async def _tell(changes: AsyncIterator[FeedChange | str], send: Send) -> None:
-    async for told in changes:
-        await _write(send, _line(told))
+async def _send_changes(changes: AsyncIterator[FeedChange | str], send: Send) -> None:
+    async for change in changes:
+        await _write(send, _line(change))
 
 
 def _end(ended: "asyncio.Future[GatewayError]", error: GatewayError) -> None:

@@ -94,21 +94,21 @@ class Interest:
         # INVARIANT: a subscription learns of nothing that happens to another tenant's items.
         if note.tenant != self.tenant or note.entity != self.entity.name:
             return False
-        was, now = self._there(note)
-        if not (was or now) or (was and now and self._unseen(note)):
+        was, now = self._presence(note)
+        if not (was or now) or (was and now and self._changes_nothing_shown(note)):
             return False
-        found = ItemKey(note.pk, note.sk)
+        key = ItemKey(note.pk, note.sk)
         at = self.place if self.place is not None and self.place.index is None else self.entity.primary
-        identity = identity_of(self.tenant, self.entity, at, found) if self.place is not None else ()
+        identity = identity_of(self.tenant, self.entity, at, key) if self.place is not None else ()
         if identity is None:
             return False
         if self.whole:
             pending.merge(Pending(everything=True))
         else:
-            pending.add(found, identity, was, now)
+            pending.add(key, identity, was, now)
         return True
 
-    def _there(self, note: ChangeNote) -> tuple[bool, bool]:
+    def _presence(self, note: ChangeNote) -> tuple[bool, bool]:
         """Whether the item existed before the change, and whether it exists now."""
         before, after = note.kind != "created", note.kind != "removed"
         if self.place is None:
@@ -124,7 +124,7 @@ class Interest:
     def _listed(self, key: tuple[str, str] | None) -> bool:
         return key is not None and key[0] in self.partitions and contains(self.bounds, key[1])
 
-    def _unseen(self, note: ChangeNote) -> bool:
+    def _changes_nothing_shown(self, note: ChangeNote) -> bool:
         """Whether the change affects nothing that is shown."""
         return self.shown is not None and note.kind == "changed" and self.shown.isdisjoint(note.attributes)
 
@@ -133,25 +133,25 @@ def interest_of(
     model: Model, root: LookupField | WatchListField, variables: Variables, session: Session, subject: str
 ) -> Interest:
     """Raises `BadUserInput` or `InvalidArguments` if the arguments form no key; `subject` is the caller's."""
-    given, tenant = root.arguments.values(variables, subject), session.tenant
+    arguments, tenant = root.arguments.values(variables, subject), session.tenant
     if isinstance(root, LookupField):
         entity = model.entities[root.target.lookup.entity]
-        key = item_key(tenant, entity, given)
-        return Interest(tenant, entity, given, _shown(entity, root.target.item.attributes), key)
+        key = item_key(tenant, entity, arguments)
+        return Interest(tenant, entity, arguments, _watched_attributes(entity, root.target.item.attributes), key)
     listing, entity = root.listing, model.entities[root.listing.entity]
-    take_arguments(listing, given)
-    plan = plan_listing(model, listing, tenant, given, Window(1), frozenset())
+    take_arguments(listing, arguments)
+    plan = plan_listing(model, listing, tenant, arguments, Window(1), frozenset())
     place, queries = model.place(listing), [query for group in plan.groups for query in group]
     # INVARIANT: a session of own rows learns nothing of another subject's partition, not even that an item was removed.
     foreign = session.permissions.foreign
     partitions = frozenset(query.partition for query in queries if not foreign(place.index, query.partition))
     selected = [page.page.attributes for page in root.pages] + [changes.attributes for changes in root.changes]
-    compared = [{each.attribute for each in given[FILTER].comparisons}] if FILTER in given else []
-    shown = _shown(entity, frozenset[str]().union(*selected, *compared))
+    compared = [{comparison.attribute for comparison in arguments[FILTER].comparisons}] if FILTER in arguments else []
+    shown = _watched_attributes(entity, frozenset[str]().union(*selected, *compared))
     bounds = queries[0].bounds if queries else KeyRange()
-    return Interest(tenant, entity, given, shown, None, place, partitions, bounds, whole=not root.changes)
+    return Interest(tenant, entity, arguments, shown, None, place, partitions, bounds, whole=not root.changes)
 
 
-def _shown(entity: Entity, attributes: Attributes) -> Attributes | None:
+def _watched_attributes(entity: Entity, attributes: Attributes) -> Attributes | None:
     # an upgrade derives attributes from others, so any change may be visible
     return None if entity.upgrades else attributes

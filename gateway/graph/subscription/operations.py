@@ -43,20 +43,20 @@ class Operations:
         scope = {} if scope is None else scope
         scope[DISCONNECT] = running.disconnected
         try:
-            found = await self._begin(lasting, asked, log, running, method, after)
+            result = await self._begin(lasting, asked, log, running, method, after)
         except asyncio.CancelledError:
             reason = running.take_cancellation()
             if reason is None:
                 raise
-            found = failed(reason, log, JSON)
+            result = failed(reason, log, JSON)
         except Exception as error:
-            found = failed(error, log, JSON)
+            result = failed(error, log, JSON)
         finally:
             del scope[DISCONNECT]
             self.endpoint.running.finish(running)
-        if isinstance(found, HttpResponse):
-            self._finish(found, lasting, log)
-        return found
+        if isinstance(result, HttpResponse):
+            self._finish(result, lasting, log)
+        return result
 
     async def _begin(
         self,

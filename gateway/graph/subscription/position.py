@@ -29,12 +29,12 @@ class Positions:
         if not isinstance(text, str):
             raise BadUserInput(wrong)
         try:
-            found: dict[str, str] = orjson.loads(
+            vector: dict[str, str] = orjson.loads(
                 self._cursors.open(scope, _purpose(watch), arguments, text, longest=_LONGEST)
             )
         except BadUserInput as error:
             raise BadUserInput(wrong) from error
-        return found
+        return vector
 
 
 def _purpose(watch: str) -> str:

@@ -203,15 +203,15 @@ class SocketConnection:
         self, number: str, payload: dict[str, Any], log: RequestLog, lasting: LastingCaller, operation: SocketOperation
     ) -> None:
         try:
-            asked = graphql_request(payload)
-            found = await self.operations.begin(lasting, asked, log, scope=operation.scope)
+            request = graphql_request(payload)
+            started = await self.operations.begin(lasting, request, log, scope=operation.scope)
             if operation.left:
-                if isinstance(found, Subscription):
-                    found.close()
-            elif isinstance(found, HttpResponse):
-                await self._answer(number, found)
+                if isinstance(started, Subscription):
+                    started.close()
+            elif isinstance(started, HttpResponse):
+                await self._answer(number, started)
             else:
-                await self._events(number, found)
+                await self._events(number, started)
         except HttpError as error:
             content = {"message": error.message, "extensions": {"code": error.code, "requestId": log.request_id}}
             await self._finish(number, {"type": "error", "payload": [content]})
@@ -265,17 +265,17 @@ def _parsed(message: Mapping[str, Any], limit: int) -> Mapping[str, Any]:
     if len(raw) > limit:
         raise SocketClosed(CloseCode.TOO_BIG, f"a message may have at most {limit} bytes")
     try:
-        found = orjson.loads(raw)
+        content = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
         raise SocketClosed(CloseCode.BAD_MESSAGE, "the message is not valid JSON") from error
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise SocketClosed(CloseCode.BAD_MESSAGE, "the message must be a JSON object")
-    return found
+    return content
 
 
 def _authorization(payload: Mapping[str, Any], headers: Mapping[bytes, bytes]) -> bytes | None:
     """The payload takes precedence, because browsers cannot set headers of a WebSocket."""
-    given = next((value for name, value in payload.items() if name.lower() == "authorization"), None)
-    if isinstance(given, str):
-        return given.encode("latin-1", "replace")
+    header = next((value for name, value in payload.items() if name.lower() == "authorization"), None)
+    if isinstance(header, str):
+        return header.encode("latin-1", "replace")
     return headers.get(b"authorization")

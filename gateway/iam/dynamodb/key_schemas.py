@@ -33,11 +33,11 @@ class TableRegistry:
     known: Mapping[str, KnownTable] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        known: dict[str, KnownTable] = {}
+        tables: dict[str, KnownTable] = {}
         for name, keys in self.tables.items():
             arn = self.arn(f"table/{checked_name(name)}")
-            known[name] = known[arn] = KnownTable(arn, keys)
-        object.__setattr__(self, "known", known)
+            tables[name] = tables[arn] = KnownTable(arn, keys)
+        object.__setattr__(self, "known", tables)
 
     def arn(self, resource: str) -> str:
         return f"arn:{self.partition}:dynamodb:{self.region}:{self.account}:{resource}"

@@ -91,33 +91,33 @@ def _prepare(
         return None
     left, granted = Residual(), list[str]()
     for one in authorisations(operation, body, place):
-        found = _authorised(policies, one, principal)
-        if found is None:
+        permission = _authorised(policies, one, principal)
+        if permission is None:
             return None
         # Checked for the keys of the whole request, which is never less strict than for each part.
-        left = left.also(found.residual)
-        granted.extend(found.statements)
+        left = left.also(permission.residual)
+        granted.extend(permission.statements)
     return PreparedPermission(Allow(tuple(dict.fromkeys(granted))), left)
 
 
 def _authorised(policies: PolicySet, one: Authorisation, principal: Context) -> PreparedPermission | None:
-    asked = {key.lower(): value for key, value in one.context.items()}
-    if not asked.keys() >= LEADING or _SECOND in asked:
+    context = {key.lower(): value for key, value in one.context.items()}
+    if not context.keys() >= LEADING or _SECOND in context:
         return None
-    known: dict[str, Value] = {key: value for key, value in asked.items() if key not in LEADING} | dict(principal)
+    decided: dict[str, Value] = {key: value for key, value in context.items() if key not in LEADING} | dict(principal)
     candidates = policies.candidates(one.action, one.resource)
     left, granted = Residual(), list[str]()
     for rule in candidates.denies:
-        avoided = _avoided(rule, known)
+        avoided = _avoided(rule, decided)
         if avoided is None:
             return None
         left = left.also(avoided)
     for allows in candidates.allows:
-        found = _first(allows, known)
-        if found is None:
+        granting = _first(allows, decided)
+        if granting is None:
             return None
-        granted.append(found[0])
-        left = left.also(found[1])
+        granted.append(granting[0])
+        left = left.also(granting[1])
     return PreparedPermission(Allow(tuple(granted)), left)
 
 
@@ -126,7 +126,7 @@ def _avoided(rule: Rule, known: Context) -> Residual | None:
     outcomes = [outcome(row, known) for row in rule.checks]
     if False in outcomes:
         return Residual()
-    open_ones = (found.fails for found in outcomes if isinstance(found, Undecided))
+    open_ones = (undecided.fails for undecided in outcomes if isinstance(undecided, Undecided))
     return next((residual for residual in open_ones if residual is not None), None)
 
 
@@ -144,8 +144,8 @@ def _first(allows: tuple[Rule, ...], known: Context) -> tuple[str, Residual] | N
 
 def _all_hold(outcomes: list[bool | Undecided | None]) -> Residual | None:
     left = Residual()
-    for found in outcomes:
-        needed = Residual() if found is True else found.holds if isinstance(found, Undecided) else None
+    for condition in outcomes:
+        needed = Residual() if condition is True else condition.holds if isinstance(condition, Undecided) else None
         if needed is None:
             return None
         left = left.also(needed)
@@ -157,8 +157,8 @@ def outcome(row: Check, known: Context) -> bool | Undecided | None:
 
     None if it cannot be determined.
     """
-    found = _outcome_of_open(row)
-    return row.holds(known) if found == "closed" else found
+    result = _outcome_of_open(row)
+    return row.holds(known) if result == "closed" else result
 
 
 @lru_cache(maxsize=_CHECKS_KEPT)
@@ -230,8 +230,8 @@ def _tail(parts: Template) -> Tail | None:
     if len(parts) < len(_OWN):
         return False
     tail = [_marked(part) for part in parts[len(_OWN) :]]
-    known = tuple(part for part in tail if part is not None)
-    return glob.merged(known) if len(known) == len(tail) else None
+    fixed = tuple(part for part in tail if part is not None)
+    return glob.merged(fixed) if len(fixed) == len(tail) else None
 
 
 def _marked(part: str | Wild | Variable) -> str | Wild | None:

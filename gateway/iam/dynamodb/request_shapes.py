@@ -52,9 +52,9 @@ def parts_of(operation: str, body: Body) -> list[RequestPart] | None:
         if not body.keys() <= PARAMETERS[operation]:
             return None
         members = body["TransactItems"]
-        found = [_member(member) for member in members] if type(members) is list else [None]
-        parts = [part for part in found if part is not None]
-        return parts if len(parts) == len(found) else None
+        all_parts = [_member(member) for member in members] if type(members) is list else [None]
+        parts = [part for part in all_parts if part is not None]
+        return parts if len(parts) == len(all_parts) else None
     reader = _READERS.get(operation)
     part = reader(operation, body) if reader else None
     return None if part is None else [part]
@@ -144,12 +144,12 @@ def _read(body: Body) -> tuple[object, ...]:
 
 
 def _aliases(body: Body) -> tuple[str, ...]:
-    found = body.get("ExpressionAttributeNames")
-    if found is None:
+    names = body.get("ExpressionAttributeNames")
+    if names is None:
         return ()
-    if type(found) is not dict:
+    if type(names) is not dict:
         raise TypeError("expression attribute names are an object")
-    return (*found, *found.values())
+    return (*names, *names.values())
 
 
 _READERS: Final[Mapping[str, Callable[[str, Body], RequestPart | None]]] = {

@@ -170,8 +170,8 @@ def marker_of(name: str) -> str:
 
 def _may_meet(prefix: str, tail: str) -> bool:
     """Whether a key that starts with `tail` may start with this prefix; the subject in it may be anything."""
-    known = prefix.partition(SUBJECT)[0].removesuffix(END)
-    return known.startswith(tail) or tail.startswith(known)
+    fixed = prefix.partition(SUBJECT)[0].removesuffix(END)
+    return fixed.startswith(tail) or tail.startswith(fixed)
 
 
 def _as_text(prefix: str) -> str:

@@ -103,8 +103,8 @@ class SharedPermissions:
     ) -> None:
         """Prepares the next request of this shape; kept only if it agrees with the evaluator about this one."""
         try:
-            found = parts_of(operation, body)
-            parts = [part for part in found or () if part.shape not in self._prepared]
+            request_parts = parts_of(operation, body)
+            parts = [part for part in request_parts or () if part.shape not in self._prepared]
             for part in parts:
                 _keep(self._prepared, part.shape, self._entry(part))
         except Exception:  # INVARIANT: unexpected input is left to the evaluator

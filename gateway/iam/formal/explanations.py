@@ -53,7 +53,7 @@ EXPLAINED: Final[Mapping[str, str]] = {
         " that the role and its boundary do not allow."
     ),
     "only the gateway starts sessions": (
-        "Nobody but the gateway's role may assume the tenants' role or tag a session of it."
+        "Only the gateway's role may assume the tenants' role or tag a session of it."
     ),
     "no item of another subject": (
         "Take a role of own rows and any two subjects of one tenant: no request is allowed that names a partition "

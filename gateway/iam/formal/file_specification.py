@@ -75,8 +75,8 @@ def _of(grant: FileGrant) -> tuple[str, ...]:
 
 
 def _reaches(role: RoleMeaning, action: str, path: str) -> bool:
-    reached = [each for grant in role.files if action in grant.actions for each in _of(grant)]
-    return any(path == each or path.startswith(each.removesuffix("*")) for each in reached)
+    reached = [grant_path for grant in role.files if action in grant.actions for grant_path in _of(grant)]
+    return any(path == grant_path or path.startswith(grant_path.removesuffix("*")) for grant_path in reached)
 
 
 def _object(partition: str | None) -> Formula:

@@ -230,9 +230,9 @@ class Occurrence:
 
 @lru_cache(maxsize=256)
 def occurrences(formula: Formula) -> tuple[Occurrence, ...]:
-    found: list[Occurrence] = []
-    _collect(formula, "", True, found)
-    return tuple(found)
+    result: list[Occurrence] = []
+    _collect(formula, "", True, result)
+    return tuple(result)
 
 
 def _collect(formula: Formula, key: str, positive: bool, found: list[Occurrence]) -> None:

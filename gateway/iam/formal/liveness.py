@@ -57,8 +57,8 @@ def _reads(subject: ProofSubject, role: RoleMeaning) -> Iterator[tuple[str, str,
         if question.through and question.pattern not in role.patterns:
             continue
         entity = subject.model.entities[subject.model.patterns[question.pattern].entity]
-        found = next((find.attributes for find in role.finds if find.pattern == question.pattern), entity.attribute)
-        seen = tuple(name for name in entity.attribute if name not in role.hidden and name in found)
+        readable = next((find.attributes for find in role.finds if find.pattern == question.pattern), entity.attribute)
+        seen = tuple(name for name in entity.attribute if name not in role.hidden and name in readable)
         names = (table.pk, table.sk, *seen) if role.hidden else ()
         body = question.body(table, subject.deployment.table, names)
         yield (
@@ -108,7 +108,7 @@ def _open_to(role: RoleMeaning, path: str) -> frozenset[str]:
         action
         for grant in role.grants
         if grant.index is None
-        and (grant.paths is None or any(glob.compiled(glob.parts(_named(each)))(path) for each in grant.paths))
+        and (grant.paths is None or any(glob.compiled(glob.parts(_named(pattern)))(path) for pattern in grant.paths))
         for action in grant.actions
     )
 

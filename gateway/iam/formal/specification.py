@@ -349,8 +349,8 @@ def is_gateway(deployment: Deployment) -> Formula:
 
 def trust_means(deployment: Deployment, roles: Iterable[RoleMeaning]) -> Formula:
     """Only the gateway may use the three actions that start a session; only own-rows roles have a subject."""
-    tenant, known = matches(REQUESTED_TENANT, parts("??*")), tuple(roles)
-    shared, own = (tuple(role.name for role in known if role.own is kind) for kind in (False, True))
+    tenant, all_roles = matches(REQUESTED_TENANT, parts("??*")), tuple(roles)
+    shared, own = (tuple(role.name for role in all_roles if role.own is kind) for kind in (False, True))
     subject = matches(REQUESTED_SUBJECT, parts("?*"))
     allowed = {
         "sts:assumerole": both(tenant, one_of(REQUESTED_ROLE, *shared, *own), Filled(_SOURCE)),
@@ -375,8 +375,8 @@ def exactly_its_tags(roles: Iterable[RoleMeaning]) -> Formula:
     of_subject = one_of(REQUESTED_ROLE, *own) if own else FALSE
     named = Some(_TAG_KEYS, is_text(ELEMENT, SUBJECT_TAG))
     linked = either(both(of_subject, named, Filled(REQUESTED_SUBJECT)), both(negated(of_subject), negated(named)))
-    known = _only(TENANT_TAG, ROLE_TAG, SUBJECT_TAG)
-    return both(known, *tags, linked, Filled(REQUESTED_TENANT), Filled(REQUESTED_ROLE))
+    allowed_tags = _only(TENANT_TAG, ROLE_TAG, SUBJECT_TAG)
+    return both(allowed_tags, *tags, linked, Filled(REQUESTED_TENANT), Filled(REQUESTED_ROLE))
 
 
 def tag_keys_match_request_tags() -> Formula:

@@ -277,7 +277,10 @@ def _must_deny(proof: ProofSubject, name: str) -> Iterator[tuple[str, Formula]]:
             return
         case _:
             role = _role(proof, name)
-            yield "every other action", _all_but(role.actions, [each for grant in role.files for each in grant.actions])
+            yield (
+                "every other action",
+                _all_but(role.actions, [action for grant in role.files for action in grant.actions]),
+            )
 
 
 def _must_restrict(proof: ProofSubject, name: str) -> Iterator[tuple[str, Formula]]:

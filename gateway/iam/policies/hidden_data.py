@@ -29,7 +29,7 @@ def personal_attributes(model: Model) -> tuple[str, ...]:
 
 def hidden_partitions(model: Model, hidden: frozenset[str]) -> tuple[str, ...]:
     """Patterns of the partition keys that contain a hidden attribute, without the tenant's prefix."""
-    counters = ((each, each.primary) for each in model.counters.values())
+    counters = ((entity, entity.primary) for entity in model.counters.values())
     places = [place for _, place in (*_places(model), *counters)]
     return tuple(sorted({partition_pattern(place.pk) for place in places if place.pk.names & hidden}))
 

@@ -113,7 +113,9 @@ def _tenant_rows(denials: tuple[Rule, ...], granted: frozenset[str]) -> Iterator
 def _foreign_files(document: PolicyDocument, denials: tuple[Rule, ...]) -> Iterator[tuple[str, str]]:
     """A role that is granted files is denied those of others, whatever else is attached to it."""
     allows = [statement for statement in document.statements if statement.effect == "Allow"]
-    own = [resource for each in allows if any(a.startswith("s3:") for a in each.actions) for resource in each.resources]
+    own = [
+        resource for allow in allows if any(a.startswith("s3:") for a in allow.actions) for resource in allow.resources
+    ]
     for resource in own:
         bucket = resource.partition("/")[0]
         foreign = (
@@ -140,7 +142,7 @@ def _whole_items(denials: tuple[Rule, ...], granted: frozenset[str]) -> Iterator
         ("dynamodb:select", READS, _WHOLE),
         ("dynamodb:returnvalues", RETURNING, _RETURNED),
     ):
-        for action in (each for each in actions if each in granted):
+        for action in (name for name in actions if name in granted):
             for context in ({}, *({key: value} for value in values)):
                 if not _denied(denials, action, dict(context), key):
                     yield "", f"`dynamodb:{action}` may return attributes that are hidden: deny it by `{key}`"

@@ -97,8 +97,8 @@ class GatewayRole:
         paths = [path for grant in granted for path in grant.paths or ()]
         # if a hidden attribute is in the key, the role reads nothing, or only an id
         narrow = {*self.hidden_paths, *(find.path for find in self.finds)}
-        found = min(paths, key=lambda path: (path in narrow, SUBJECT in path), default=None)
-        return None if found is None else found.replace("*", "ANY")
+        best = min(paths, key=lambda path: (path in narrow, SUBJECT in path), default=None)
+        return None if best is None else best.replace("*", "ANY")
 
     @property
     def whole(self) -> bool:
@@ -119,13 +119,13 @@ def role_names(model: Model) -> tuple[str, ...]:
 def gateway_role(model: Model, role: Role) -> GatewayRole:
     hidden = personal_attributes(model) if role.hides is PERSONAL else hidden_attributes(model, role)
     finds = tuple(_finds(model, role, hidden))
-    found = {find.path for find in finds}
+    found_paths = {find.path for find in finds}
     return GatewayRole(
         role.name,
         role.description,
         tuple(_grants(reach(model, role))),
         hidden,
-        tuple(path for path in hidden_partitions(model, frozenset(hidden)) if path not in found),
+        tuple(path for path in hidden_partitions(model, frozenset(hidden)) if path not in found_paths),
         role.own,
         closed_paths(model, role),
         frozenset(_patterns(model, role, frozenset(hidden))),
@@ -167,7 +167,7 @@ def _grants(reached: RoleReach) -> list[Grant]:
     """One grant for each set of partitions, on the table or on an index, with everything that may be done there."""
     actions: dict[tuple[str | None, tuple[str, ...] | None], set[str]] = {}
     # markers of unique values are deleted only in transactions
-    marks_only = reached.removes is not None and all(each.path.startswith(UNIQUE) for each in reached.removes)
+    marks_only = reached.removes is not None and all(removed.path.startswith(UNIQUE) for removed in reached.removes)
     removals = ("DeleteItem",) if marks_only else REMOVALS
     for partitions, granted in ((reached.reads, READS), (reached.writes, CHANGES), (reached.removes, removals)):
         for index, paths in _by_index(partitions):
@@ -179,14 +179,14 @@ def _grants(reached: RoleReach) -> list[Grant]:
 def _by_index(partitions: tuple[Partitions, ...] | None) -> list[tuple[str | None, tuple[str, ...] | None]]:
     if partitions is None:
         return [(None, None)]
-    indexes = dict.fromkeys(each.index for each in partitions)
-    return [(index, tuple(each.path for each in partitions if each.index == index)) for index in indexes]
+    indexes = dict.fromkeys(place.index for place in partitions)
+    return [(index, tuple(place.path for place in partitions if place.index == index)) for index in indexes]
 
 
 def owned_partitions(role: GatewayRole) -> RoleRows:
     """What a session of the role needs to know about its rows in addition to its policies."""
     owned = {(grant.index, path) for grant in role.grants for path in grant.paths or () if SUBJECT in path}
-    paths = tuple(sorted((each for each in owned if not each[1].startswith(IDEMPOTENCY)), key=str))
+    paths = tuple(sorted((entry for entry in owned if not entry[1].startswith(IDEMPOTENCY)), key=str))
     path, index = role.sample_path("GetItem"), None
     if path is None:
         index = next((grant.index for grant in role.grants if "Query" in grant.actions), None)

@@ -56,10 +56,10 @@ def type_faults(kind: Any) -> Iterator[str]:
 def _parameter_faults(kind: AttributeType) -> list[str]:
     """The type's own message, unless its parameters have types that it cannot compare."""
     try:
-        found = [*kind.declaration_faults()]
+        faults = [*kind.declaration_faults()]
     except (TypeError, ValueError):
-        found = []
-    return found or [*shape_faults(kind)]
+        faults = []
+    return faults or [*shape_faults(kind)]
 
 
 def _is_enum(kind: object) -> bool:

@@ -36,7 +36,7 @@ def _tenant_faults(demo: Demo) -> Iterator[str]:
 def _example_faults(demo: Demo) -> Iterator[str]:
     titles = Counter(example.title for example in demo.examples)
     yield from (f"example `{title}` is declared twice" for title, count in titles.items() if count > 1)
-    known = {tenant.name for tenant in demo.tenants}
+    names = {tenant.name for tenant in demo.tenants}
     for example in demo.examples:
-        strange = sorted(set(example.tenants) - known)
+        strange = sorted(set(example.tenants) - names)
         yield from (f"example `{example.title}` has variables for `{name}`, which is not a tenant" for name in strange)

@@ -143,15 +143,15 @@ def _upgrades(entity: Entity) -> Iterator[str]:
 
 
 def _step_faults(entity: Entity, upgrade: Upgrade, number: int) -> Iterator[str]:
-    known = _afterwards(entity, number)
+    attributes = _afterwards(entity, number)
     fixed = _fixed(entity)
     for name in upgrade.gives:
-        if name not in known:
+        if name not in attributes:
             yield f"gives `{name}`, which neither the entity declares nor a later upgrade needs"
         elif name in fixed:
             # INVARIANT: an upgraded item stays where it is, with its copies and its unique values.
             yield f"gives `{name}`, which is part of a key, of a copy's key or unique: that would be another item"
-        elif any(need.personal for need in upgrade.needs) and not known[name].personal:
+        elif any(need.personal for need in upgrade.needs) and not attributes[name].personal:
             # otherwise a role that may read the result would need attributes that it may not read
             yield f"gives `{name}`, which must be personal, because it is derived from a personal attribute"
 

@@ -87,9 +87,9 @@ def _bucket(entity: Entity, place: Placement) -> Iterator[str]:
 
 def _busy(entity: Entity, place: Placement) -> Iterator[str]:
     # a time bucket bounds how much a partition holds, not how much is written to it now
-    known = [entity.attribute.get(name) for name in place.pk.names]
+    attributes = [entity.attribute.get(name) for name in place.pk.names]
     # an unknown attribute is reported separately
-    many = any(attribute is None or _has_many_values(attribute.type) for attribute in known)
+    many = any(attribute is None or _has_many_values(attribute.type) for attribute in attributes)
     if not many and place.shards is None and not place.declared.low_cardinality_reason:
         yield (
             "has few values, so many items share one partition: declare shards, such as with `whole_list`, "

@@ -39,8 +39,10 @@ def declared_indexes(model: "Model") -> list[Index]:
     """The indexes of all domains, without values that are not indexes, which their domains report."""
     if any(shape_faults(model, deep=False)):
         return []
-    found = (index for domain in model.domains if not any(shape_faults(domain, deep=False)) for index in domain.indexes)
-    return [index for index in found if not any(shape_faults(index))]
+    indexes = (
+        index for domain in model.domains if not any(shape_faults(domain, deep=False)) for index in domain.indexes
+    )
+    return [index for index in indexes if not any(shape_faults(index))]
 
 
 def _contradictions(model: "Model") -> Iterator[str]:
@@ -116,12 +118,12 @@ def projection_faults(table: TableSpec, entities: Mapping[str, Entity]) -> Itera
             for entity in entities.values()
             if any(placement.index == index.name for placement in entity.placements)
         ]
-        known = {name for entity in here for name in entity.attribute}
+        names = {name for entity in here for name in entity.attribute}
         for name in index.attributes if here else ():
-            if name not in known and name not in table.reserved:
+            if name not in names and name not in table.reserved:
                 yield (
                     f"index {index.name}: it includes `{name}`, which is not an attribute of"
-                    f" {' or '.join(entity.name for entity in here)}; they have {sorted(known)}"
+                    f" {' or '.join(entity.name for entity in here)}; they have {sorted(names)}"
                 )
 
 
@@ -195,8 +197,8 @@ def _pattern_faults(model: "Model", entities: Mapping[str, Entity]) -> Iterator[
     yield from (fault for faults in own.values() for fault in faults)
     waiting = {name for name, faults in own.items() if faults or model.patterns[name].entity not in entities}
     for entity in entities.values():
-        known = [relation for relation in entity.relations if relation.pattern not in waiting]
-        wrong = {relation.name: [*relation_faults(model, entity, relation)] for relation in known}
+        relations = [relation for relation in entity.relations if relation.pattern not in waiting]
+        wrong = {relation.name: [*relation_faults(model, entity, relation)] for relation in relations}
         yield from (fault for faults in wrong.values() for fault in faults)
         right = {name for name, faults in wrong.items() if not faults}
         for together in (pattern for pattern in model.patterns.values() if isinstance(pattern, ItemCollection)):
@@ -234,23 +236,23 @@ def _homes(model: "Model", entity: str) -> str:
 
 
 def _indexes(model: "Model", entity: Entity) -> Iterator[str]:
-    known = {index.name for index in model.table.indexes}
+    index_names = {index.name for index in model.table.indexes}
     index_keys = {index.pk: index.name for index in model.table.indexes}
     for attribute in entity.attributes:
         # INVARIANT: an index key is derived from a template, which is what gives it the tenant prefix.
         if attribute.name in index_keys:
             yield (
-                f"entity {entity.name}: `{attribute.name}` is the partition key of {index_keys[attribute.name]} as "
-                "it stands, so that key is not tenant-scoped; declare the index key as a template"
+                f"entity {entity.name}: `{attribute.name}` is the partition key of {index_keys[attribute.name]} "
+                "itself, so that key is not tenant-scoped; declare the index key as a template"
             )
         elif attribute.name in model.table.reserved:
             yield f"entity {entity.name}: `{attribute.name}` is written by the gateway itself"
-    for strange in (place.index for place in entity.indexes if place.index not in known):
-        yield f"entity {entity.name}: index {strange} does not exist; the table has {', '.join(sorted(known))}"
+    for strange in (place.index for place in entity.indexes if place.index not in index_names):
+        yield f"entity {entity.name}: index {strange} does not exist; the table has {', '.join(sorted(index_names))}"
     yield from (f"entity {entity.name}: {fault}" for fault in _local_faults(model.table, entity))
     places = (*((copy.name, None) for copy in entity.copies), *((place.name, place.index) for place in entity.indexes))
     for name, index in places:
-        if name in known and name != index and index in (None, *known):
+        if name in index_names and name != index and index in (None, *index_names):
             yield f"entity {entity.name}: its place `{name}` has the name of an index it is not on"
 
 

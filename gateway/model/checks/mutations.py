@@ -101,13 +101,13 @@ def _writes(model: "Model", mutation: Mutation, items: int) -> int:
     updates = mutation.step is not None and mutation.step.reads and not mutation.removes
     moves = 2 if updates else 1  # an update moves from one place to another
     checked = sum(isinstance(relation, Reference) and relation.checked for relation in entity.relations)
-    each = 1 + moves * (len(entity.copies) + len(entity.unique)) + (0 if mutation.removes else checked)
+    writes_per_item = 1 + moves * (len(entity.copies) + len(entity.unique)) + (0 if mutation.removes else checked)
     counters = 0
     for listing in model.counted.get(entity.name, ()):
         # all items of a list without parameters share its rows
         shared = listing.counter is not None and not parameters(model, listing)
         counters += min(items * moves, listing.counter.shards if shared and listing.counter else items * moves)
-    return items * each + counters + 1
+    return items * writes_per_item + counters + 1
 
 
 # Error codes.

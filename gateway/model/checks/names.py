@@ -73,8 +73,10 @@ def field_name_faults(names: list[str]) -> Iterator[str]:
 
 
 def _place_names(entity: Entity) -> Iterator[str]:
-    given = [*(copy.name for copy in entity.copies), *(place.name for place in entity.indexes if place.name)]
-    yield from (f"the place `{name}` does not have a name such as byUser" for name in given if not is_field_name(name))
+    place_names = [*(copy.name for copy in entity.copies), *(place.name for place in entity.indexes if place.name)]
+    yield from (
+        f"the place `{name}` does not have a name such as byUser" for name in place_names if not is_field_name(name)
+    )
     named = (*(copy.name for copy in entity.copies), *(place.name or place.index for place in entity.indexes))
     places = [PRIMARY, *named]
     for name in dict.fromkeys(places):

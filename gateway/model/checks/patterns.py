@@ -88,7 +88,7 @@ def _subject_faults(entity: Entity, lookup: Lookup) -> Iterator[str]:
     if lookup.subject is not None and (len(entity.key_names) != 1 or len(ids) != 1):
         key = ", ".join(f"`{name}`" for name in entity.key_names)
         yield (
-            f"`subject` needs a key of one Id, which the token's subject fills; the key of {entity.name} is made of "
+            f"`subject` needs a key of one Id, which the token's subject fills; the key of {entity.name} consists of "
             f"{key}: use `defaults` for the part that is the subject"
         )
     yield from _default_faults(entity, lookup.defaults, entity.key_names)
@@ -106,8 +106,8 @@ def _default_faults(entity: Entity, defaults: Mapping[str, Subject], names: Iter
 def _listing_faults(entities: Mapping[str, Entity], entity: Entity, listing: Listing) -> Iterator[str]:
     place = entity.placement(listing.index)
     if place is None:
-        known = [place.name for place in entity.placements]
-        yield f"there is no index or place `{listing.index}`, {entity.name} has {known}"
+        place_names = [place.name for place in entity.placements]
+        yield f"there is no index or place `{listing.index}`, {entity.name} has {place_names}"
         return
     if place.filling:
         yield f"`{listing.index}` is still being filled; read it when `gateway migrate verify` finds nothing missing"
@@ -129,15 +129,15 @@ def _listing_faults(entities: Mapping[str, Entity], entity: Entity, listing: Lis
 
 
 def _range_faults(entity: Entity, place: Placement, listing: Listing) -> Iterator[str]:
-    wanted = (*listing.where, *((listing.between,) if listing.between else ()))
-    unknown = [name for name in wanted if name not in entity.attribute]
+    attributes = (*listing.where, *((listing.between,) if listing.between else ()))
+    unknown = [name for name in attributes if name not in entity.attribute]
     yield from (
         f"it is narrowed by the unknown attribute `{name}`{closest(name, entity.attribute)}" for name in unknown
     )
     if unknown:
         return
-    if wanted != tuple(hole.name for hole in place.sk.holes)[: len(wanted)]:
-        yield f"`{place.sk.text}` cannot be narrowed by {list(wanted)}, only by its leading parts"
+    if attributes != tuple(hole.name for hole in place.sk.holes)[: len(attributes)]:
+        yield f"`{place.sk.text}` cannot be narrowed by {list(attributes)}, only by its leading parts"
     elif listing.between and not entity.attribute[listing.between].type.ordered:
         yield f"a range needs a timestamp or a number; `{listing.between}` is neither"
     if place.bucket is not None and listing.between != place.bucket.of:

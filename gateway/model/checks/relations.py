@@ -57,8 +57,8 @@ def _kind_faults(relation: Relation, pattern: AccessPattern) -> Iterator[str]:
 
 
 def _total_faults(model: "Model", relation: Total, pattern: AccessPattern) -> Iterator[str]:
-    target, asked = model.entities[pattern.entity], parameters(model, pattern)
-    strange = sorted({relation.over, *relation.fixed} - set(asked))
+    target, pattern_parameters = model.entities[pattern.entity], parameters(model, pattern)
+    strange = sorted({relation.over, *relation.fixed} - set(pattern_parameters))
     if strange:
         yield f"gives {strange}, which `{pattern.name}` does not take"
     elif not isinstance(target.attribute[relation.over].type, Integer):

@@ -78,9 +78,9 @@ def _confidential_faults(model: "Model") -> Iterator[str]:
         if entity.confidential and beside:
             other, there = beside[0]
             yield (
-                f"entity {entity.name}: it is confidential, and {other.name} lies in its partitions "
-                f"`{place.pk.text}` too (`{there.pk.text}` on {there.index or 'the table'}), and {_KNOWS_PARTITIONS}: "
-                "begin its key with a word of its own"
+                f"entity {entity.name}: it is confidential, and {other.name} shares its partitions "
+                f"`{place.pk.text}` (`{there.pk.text}` on {there.index or 'the table'}), and {_KNOWS_PARTITIONS}: "
+                "start its key with a word of its own"
             )
 
 
@@ -91,9 +91,9 @@ def _shape_faults(role: Role) -> Iterator[str]:
 
 
 def _name_faults(model: "Model", role: Role) -> Iterator[str]:
-    known = {*model.entities, *model.patterns}
+    readable = {*model.entities, *model.patterns}
     for option, names, allowed in (
-        ("reads", role.reads, known),
+        ("reads", role.reads, readable),
         ("writes", role.writes, set(model.entities)),
         ("removes", role.removable, set(model.entities)),
         ("beside", role.beside, set(model.entities)),
@@ -177,7 +177,7 @@ def _find_faults(model: "Model", role: Role, name: str) -> Iterator[str]:
         for there in other.placements:
             if (other.name, there.name) != (entity.name, place.name) and covers(path_of(place.pk), there.pk):
                 yield (
-                    f"`finds` names `{name}`, in whose partition `{place.pk.text}` {other.name} lies too "
+                    f"`finds` names `{name}`, whose partition `{place.pk.text}` also holds {other.name} "
                     f"(`{there.pk.text}`), and {_KNOWS_PARTITIONS}: give one of them another word"
                 )
 
@@ -265,7 +265,7 @@ def _own_write_faults(entity: Entity) -> Iterator[str]:
             )
     if entity.unique:
         yield (
-            f"it writes {entity.name}, whose unique values lie in partitions of the whole tenant: let a mutation act "
+            f"it writes {entity.name}, whose unique values are in partitions of the whole tenant: let a mutation act "
             "in another role (`acts_as`)"
         )
 
@@ -285,7 +285,7 @@ def _acting_write_faults(entity: Entity) -> Iterator[str]:
     if not any(place.index is None and holds_owner(entity, place) for place in entity.placements):
         yield (
             f"it writes {entity.name} for a subject, and no place of it in the table holds its owner `{entity.owner}`: "
-            f"give it a copy with {{{entity.owner}}} in its partition key, by which AWS tells subjects apart"
+            f"give it a copy with {{{entity.owner}}} in its partition key, by which AWS distinguishes subjects"
         )
 
 
@@ -311,13 +311,13 @@ def _neighbours(
             where = f"`{place.pk.text}` on {place.index or 'the table'}"
             if at not in allowed:
                 yield (
-                    f"it {verb} {reached.entity.name} in `{reached.path}`, where {entity.name} lies too ({where}), and "
-                    f"{_KNOWS_PARTITIONS}: {hint.format(entity.name)}"
+                    f"it {verb} {reached.entity.name} in `{reached.path}`, which also holds {entity.name} ({where}), "
+                    f"and {_KNOWS_PARTITIONS}: {hint.format(entity.name)}"
                 )
             elif at in owned and not reached.owned:
                 yield (
-                    f"it {verb} every {reached.entity.name} in `{reached.path}`, where {entity.name} lies too "
-                    f"({where}), of which it may have its own only: declare an `owner` of {reached.entity.name}"
+                    f"it {verb} every {reached.entity.name} in `{reached.path}`, which also holds {entity.name} "
+                    f"({where}), of which it may only see its own rows: declare an `owner` of {reached.entity.name}"
                 )
 
 

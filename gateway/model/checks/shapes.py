@@ -33,17 +33,18 @@ def _value_faults(value: Any, expected: Any, path: str, deep: bool) -> Iterator[
 
 def _tuple_faults(value: Any, member: Any, path: str, deep: bool) -> Iterator[str]:
     if isinstance(value, tuple):
-        for number, each in enumerate(value):
-            if not _fits(each, member):
-                yield f"`{path}` holds {_found(each)}; it takes {_words(member)}{_called(each, member)}"
+        for number, member_value in enumerate(value):
+            if not _fits(member_value, member):
+                fix = f"{_words(member)}{_called(member_value, member)}"
+                yield f"`{path}` holds {_type_name(member_value)}; it takes {fix}"
             elif deep:
-                yield from _value_faults(each, member, f"{path}[{_label(each, number)}]", deep)
+                yield from _value_faults(member_value, member, f"{path}[{_label(member_value, number)}]", deep)
     elif isinstance(value, str):
         yield f"`{path}` must be a tuple; write `({value!r},)`, with a comma after the only member"
     elif _fits(value, member):
         yield f"`{path}` must be a tuple; put a comma after its only member"
     else:
-        yield f"`{path}` must be a tuple, not {_found(value)}"
+        yield f"`{path}` must be a tuple, not {_type_name(value)}"
 
 
 def _label(member: Any, number: int) -> object:
@@ -67,8 +68,8 @@ def _fits(value: Any, expected: Any) -> bool:
 
 def _fix(value: Any, expected: Any) -> str:
     if called := _called(value, expected):
-        return f"is {_found(value)}{called}"
-    return f"must be {_words(expected)}, not {_found(value)}"
+        return f"is {_type_name(value)}{called}"
+    return f"must be {_words(expected)}, not {_type_name(value)}"
 
 
 def _called(value: Any, expected: Any) -> str:
@@ -80,7 +81,7 @@ def _is_kind(value: type, expected: Any) -> bool:
     return any(isinstance(kind, type) and issubclass(value, kind) for kind in (get_args(expected) or (expected,)))
 
 
-def _found(value: Any) -> str:
+def _type_name(value: Any) -> str:
     if isinstance(value, type):
         return f"the class {value.__name__}"
     name = type(value).__name__

@@ -104,8 +104,10 @@ def _choice(model: Model, choice: Choice) -> Iterator[str]:
 
 
 def _query_line(query: CustomQuery) -> str:
-    found = f"items of {query.returns}" if isinstance(query.returns, str) else f"values ({query.returns.documentation})"
-    result = f"at most {query.max_items if query.many else 1} {found}"
+    content = (
+        f"items of {query.returns}" if isinstance(query.returns, str) else f"values ({query.returns.documentation})"
+    )
+    result = f"at most {query.max_items if query.many else 1} {content}"
     taken = ", ".join(code(field.name) for field in query.arguments)
     words = f"code, {f'by {taken}, ' if taken else ''}that returns {result} at a price of {query.cost:g}"
     return f"- {code(query.name)}: {words}. {query.description}"
@@ -114,7 +116,7 @@ def _query_line(query: CustomQuery) -> str:
 def _pattern(model: Model, pattern: AccessPattern) -> tuple[str, ...]:
     root = model.entities[pattern.entity].primary
     names = ", ".join(code(name) for name in names_of(pattern))
-    asked = ", ".join(_argument(pattern, name) for name in parameters(model, pattern))
+    arguments = ", ".join(_argument(pattern, name) for name in parameters(model, pattern))
     match pattern:
         case Lookup():
             operation = "GetItem, BatchGetItem for many"
@@ -133,7 +135,7 @@ def _pattern(model: Model, pattern: AccessPattern) -> tuple[str, ...]:
     read = _consistency(pattern)
     where = place.index or "table"
     expected = traffic_words(pattern.traffic)
-    return (names, _purpose(model, pattern), operation, where, reach, order, read, asked, expected)
+    return (names, _purpose(model, pattern), operation, where, reach, order, read, arguments, expected)
 
 
 def _argument(pattern: AccessPattern, name: str) -> str:
@@ -214,9 +216,9 @@ def _relation(relation: Relation) -> str:
         sum_of = f"the sum of `{relation.attribute}` over {relation.count} items, by `{relation.pattern}`"
         return f"- `{relation.name}`: {sum_of}. {relation.description}"
     many = "many" if isinstance(relation, Collection) else "one"
-    each = f", each of `{relation.each}`" if isinstance(relation, Collection) and relation.each else ""
+    suffix = f", each of `{relation.each}`" if isinstance(relation, Collection) and relation.each else ""
     bound = "".join(f", `{parameter}` is `{own}`" for parameter, own in relation.bind.items())
-    return f"- `{relation.name}`: {many}, by `{relation.pattern}`{each}{bound}. {relation.description}"
+    return f"- `{relation.name}`: {many}, by `{relation.pattern}`{suffix}{bound}. {relation.description}"
 
 
 def _place(place: Placement) -> tuple[str, ...]:

@@ -47,7 +47,7 @@ def _unreached(model: Model) -> list[str]:
         visible = set(visible_patterns(model, role))
         owned = {place.entity.name: place for place in read_places(model, role) if place.owned}
         for place in owned.values():
-            for relation in (each for each in place.entity.relations if each.pattern not in visible):
+            for relation in (candidate for candidate in place.entity.relations if candidate.pattern not in visible):
                 target = model.entities[model.patterns[relation.pattern].entity]
                 fix = (
                     f"a copy or an index of {target.name}"

@@ -31,7 +31,9 @@ def file_reach(model: "Model", role: Role) -> FileReach:
     open_to = [(entity, attribute) for entity, attribute in _all(model) if attribute.name not in hidden]
 
     def paths(names: set[str]) -> tuple[str, ...]:
-        return tuple(_path(entity, each, is_owned(role, entity)) for entity, each in open_to if entity.name in names)
+        return tuple(
+            _path(entity, attribute, is_owned(role, entity)) for entity, attribute in open_to if entity.name in names
+        )
 
     return FileReach(
         paths(read),

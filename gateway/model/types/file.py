@@ -22,7 +22,7 @@ DOWNLOAD = Struct(
         Field("size", Integer(), "The size in bytes."),
         Field("contentType", Text(127), "The type of the content."),
     ),
-    "A signed address of a file. Whoever has it can read the file until it expires.",
+    "A signed address of a file. Anyone who has it can read the file until it expires.",
 )
 
 
@@ -41,7 +41,7 @@ class File(Struct):
         Field("contentType", Text(127), "The type of its content, such as application/pdf."),
         Field("sha256", SHA256, "The SHA-256 of its content, in Base64."),
     )
-    description: str = "What is known of a file; the field beside it answers with an address to download it."
+    description: str = "The metadata of a file; its download field returns an address."
     # two attributes with different limits have the same GraphQL type
     max_bytes: int = field(default=10_000_000, kw_only=True, compare=False)
     content_types: tuple[str, ...] = field(default=(), kw_only=True, compare=False)
@@ -69,15 +69,18 @@ class File(Struct):
                 f"`{where}size` is {size:,} bytes, at most {self.max_bytes:,} are allowed", f"{where}size"
             )
         if content_type not in self.content_types:
-            known = ", ".join(self.content_types)
-            message = f"`{where}contentType` is `{content_type}`, and must be one of {known}"
+            allowed = ", ".join(self.content_types)
+            message = f"`{where}contentType` is `{content_type}`, and must be one of {allowed}"
             yield BadUserInput(message, f"{where}contentType")
 
     def declaration_faults(self) -> Iterator[str]:
         if not 1 <= self.max_bytes <= MAX_INT:
-            yield f"`max_bytes` is {self.max_bytes:,}; it lies between 1 and {MAX_INT:,}"
+            yield f"`max_bytes` is {self.max_bytes:,}; it must be between 1 and {MAX_INT:,}"
         if not self.content_types:
             yield "`content_types` is empty; name the types that may be uploaded, such as application/pdf"
-        for each in self.content_types:
-            if not _CONTENT_TYPE.fullmatch(each):
-                yield f"`{each}` is not a content type such as application/pdf, in lower case and without parameters"
+        for content_type in self.content_types:
+            if not _CONTENT_TYPE.fullmatch(content_type):
+                yield (
+                    f"`{content_type}` is not a content type such as application/pdf, in lower case and without"
+                    " parameters"
+                )

@@ -46,8 +46,8 @@ class _Number(KeyType):
             yield BadUserInput(f"`{path}` is {value}, at most {self.max} is allowed", path)
 
     def declaration_faults(self) -> Iterator[str]:
-        ends = [each for each in (self.min, self.max) if each is not None]
-        strange = [each for each in ends if isinstance(each, bool) or not isinstance(each, int | Decimal)]
+        ends = [bound for bound in (self.min, self.max) if bound is not None]
+        strange = [bound for bound in ends if isinstance(bound, bool) or not isinstance(bound, int | Decimal)]
         if strange:
             yield f"its bound {strange[0]!r} is not a whole number or a Decimal"
         elif len(ends) > 1 and ends[0] > ends[1]:
@@ -91,7 +91,7 @@ class Integer(_Number):
         yield from faults
         # INVARIANT: nothing can be stored that GraphQL cannot return.
         if not faults and not MIN_INT <= self.min <= self.max <= MAX_INT:
-            yield f"GraphQL's Int has 32 bits: its bounds lie between {MIN_INT} and {MAX_INT}; use DecimalNumber()"
+            yield f"GraphQL's Int has 32 bits: its bounds must be between {MIN_INT} and {MAX_INT}; use DecimalNumber()"
 
     def encode(self, name: str, value: Any) -> Wire:
         number = exact(name, value)

@@ -50,14 +50,14 @@ class LinearPattern:
         return accepts is not None and accepts(sign)
 
     def _closure(self, states: Iterable[int]) -> frozenset[int]:
-        found, waiting = set[int](), list(states)
+        reached, waiting = set[int](), list(states)
         while waiting:
             state = waiting.pop()
-            if state not in found:
-                found.add(state)
+            if state not in reached:
+                reached.add(state)
                 if self._accepts[state] is None:
                     waiting.extend(self._next[state])
-        return frozenset(found)
+        return frozenset(reached)
 
     def _state(self, accepts: Accepts | None, targets: tuple[int, ...]) -> int:
         if len(self._accepts) >= _MAX_STATES:
@@ -80,7 +80,7 @@ class LinearPattern:
                 raise UnsafePattern("has flags; write them out, such as [Aa]")
             return self._sequence(inner, then)
         if kind is sre.BRANCH:
-            return self._state(None, tuple(self._sequence(each, then) for each in value[1]))
+            return self._state(None, tuple(self._sequence(branch, then) for branch in value[1]))
         if kind is sre.MAX_REPEAT:
             least, most, inner = value
             return self._repeat(least, most, inner, then)
@@ -107,8 +107,8 @@ def _character(kind: Any, value: Any) -> Accepts:
     if kind is sre.NOT_LITERAL:
         return chr(value).__ne__
     negated = value[0][0] is sre.NEGATE
-    members = [_member(*each) for each in (value[1:] if negated else value)]
-    return lambda sign: any(each(sign) for each in members) is not negated
+    members = [_member(*member) for member in (value[1:] if negated else value)]
+    return lambda sign: any(member(sign) for member in members) is not negated
 
 
 _DIGIT, _SPACE, _WORD = (re.compile(each).match for each in (r"\d", r"\s", r"\w"))

@@ -71,7 +71,7 @@ class Text(AttributeType):
 
     def declaration_faults(self) -> Iterator[str]:
         if not 0 <= self.min <= self.max:
-            yield f"its length lies between {self.min} and {self.max}, which no text has"
+            yield f"its length must be between {self.min} and {self.max}, which is impossible"
         yield from _text_faults(self)
 
     def decoder(self) -> Decode:

@@ -41,7 +41,7 @@ def _parse(text: Any) -> datetime:
     try:
         return value.astimezone(UTC)
     except OverflowError as error:
-        raise BadUserInput("a DateTime lies between the years 1 and 9999") from error
+        raise BadUserInput("a DateTime must be between the years 1 and 9999") from error
 
 
 @final

@@ -117,7 +117,7 @@ def subject_of(names: Names, config: Path | None = None) -> AuditSubject:
 
 
 def domains_of(config: Path | None) -> tuple[str, ...]:
-    """The modules of the domains that the gateway serves; empty where the file names none."""
+    """The modules of the domains that the gateway serves; empty if the file names none."""
     return _read(config).domains
 
 

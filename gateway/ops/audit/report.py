@@ -39,7 +39,7 @@ def show(console: Console, subject: AuditSubject, results: Sequence[LineResult])
         table.add_column(head, justify="right" if not head else "left", overflow="fold")
     for number, result in enumerate(results, 1):
         style = _STYLES[result.verdict]
-        table.add_row(str(number), Text(result.line.title), Text(result.verdict, style=style), _found(result))
+        table.add_row(str(number), Text(result.line.title), Text(result.verdict, style=style), _findings(result))
     console.print(table)
     console.print(Text(summary(results)))
 
@@ -49,7 +49,7 @@ def summary(results: Sequence[LineResult]) -> str:
     return ", ".join(f"{counted[verdict]} {verdict}" for verdict in LineVerdict)
 
 
-def _found(result: LineResult) -> Text:
+def _findings(result: LineResult) -> Text:
     """The findings, worst first; a failure with its fix."""
     text = Text()
     worst_first = sorted(result.findings, key=lambda finding: list(LineVerdict).index(finding.verdict))
@@ -93,13 +93,13 @@ def as_sarif(table_arn: str, results: Sequence[LineResult]) -> dict[str, Any]:
         }
         for result in results
     ]
-    found = [
+    entries = [
         _result(index, table_arn, result, finding)
         for index, result in enumerate(results)
         for finding in result.findings
     ]
     driver = {"name": "gateway audit", "version": __version__, "rules": rules}
-    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": found}]}
+    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": entries}]}
 
 
 def _result(index: int, table_arn: str, result: LineResult, finding: AuditFinding) -> dict[str, Any]:

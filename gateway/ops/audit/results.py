@@ -107,5 +107,5 @@ def missing(fact: Missing) -> AuditFinding:
 
 def result(line: ChecklistLine, findings: Iterable[AuditFinding]) -> LineResult:
     # INVARIANT: a check that finds nothing has not passed.
-    found = tuple(findings) or (AuditFinding(LineVerdict.UNKNOWN, "the check found nothing"),)
-    return LineResult(line, found)
+    complete = tuple(findings) or (AuditFinding(LineVerdict.UNKNOWN, "the check found nothing"),)
+    return LineResult(line, complete)

@@ -119,20 +119,21 @@ def read_assumptions(path: Path, model: Model) -> Assumptions:
 
 
 def _unknown_places(model: Model, assumed: Assumptions) -> Iterator[str]:
-    for name, given in assumed.writes.items():
+    for name, override in assumed.writes.items():
         places = model.entities[name].placements if name in model.entities else ()
-        known = {place.name for place in places if place.index is not None}
+        place_names = {place.name for place in places if place.index is not None}
         yield from (
-            f"writes.{name}.in_index.{place}: there is no such place" for place in given.in_index.keys() - known
+            f"writes.{name}.in_index.{place}: there is no such place"
+            for place in override.in_index.keys() - place_names
         )
 
 
 def pattern_traffic(model: Model, name: str, assumed: Assumptions) -> Traffic:
-    declared, given = model.patterns[name].traffic, pattern_override(name, assumed)
+    declared, override = model.patterns[name].traffic, pattern_override(name, assumed)
     return Traffic(
-        declared.per_second if given.per_second is None else given.per_second,
-        declared.items if given.items is None else given.items,
-        declared.item_bytes if given.item_bytes is None else given.item_bytes,
+        declared.per_second if override.per_second is None else override.per_second,
+        declared.items if override.items is None else override.items,
+        declared.item_bytes if override.item_bytes is None else override.item_bytes,
     )
 
 
@@ -144,9 +145,9 @@ def through_share(model: Model, listing: Listing, assumed: Assumptions) -> float
     """The share of a listing's calls that reads its items from the table, since the index does not contain them."""
     if not reads_through(model, listing, model.entities[listing.entity].attribute.keys()):
         return 0
-    given = pattern_override(listing.name, assumed).through
+    share = pattern_override(listing.name, assumed).through
     bare = reads_through(model, listing, frozenset())  # not even the attributes that every row check needs
-    return given if given is not None else 1 if bare else _NEED_MORE
+    return share if share is not None else 1 if bare else _NEED_MORE
 
 
 def write_override(entity: str, assumed: Assumptions) -> WriteOverride:
@@ -154,21 +155,21 @@ def write_override(entity: str, assumed: Assumptions) -> WriteOverride:
 
 
 def in_transaction(entity: Entity, assumed: Assumptions) -> bool:
-    given = write_override(entity.name, assumed).transactional
-    return not entity.batched if given is None else given
+    transactional = write_override(entity.name, assumed).transactional
+    return not entity.batched if transactional is None else transactional
 
 
 def with_record(entity: Entity, assumed: Assumptions) -> bool:
-    given = write_override(entity.name, assumed).record
-    return not entity.batched if given is None else given
+    record = write_override(entity.name, assumed).record
+    return not entity.batched if record is None else record
 
 
 def entry_share(entity: Entity, place: Placement, assumed: Assumptions) -> float:
     """The share of the entity's items with an entry in this place of an index, as if all values were equally
     frequent."""
-    given = write_override(entity.name, assumed).in_index.get(place.name)
-    if given is not None:
-        return given
+    share = write_override(entity.name, assumed).in_index.get(place.name)
+    if share is not None:
+        return share
     if place.when is None:
         return 1
     kind = entity.attribute[place.when.attribute].type
@@ -189,12 +190,12 @@ def entry_bytes(model: Model, entity: str, index: str, assumed: Assumptions) -> 
 
 def write_traffic(model: Model, entity: str, assumed: Assumptions) -> Traffic:
     """Without a rate of its own: a share of the entity's reads, with items of the largest declared size."""
-    given = write_override(entity, assumed)
+    override = write_override(entity, assumed)
     about = [name for name, pattern in model.patterns.items() if pattern.entity == entity]
     reads = [pattern_traffic(model, name, assumed) for name in about]
     rate, size = sum(read.per_second for read in reads), max((read.item_bytes for read in reads), default=500)
     return Traffic(
-        rate * assumed.writes_per_read if given.per_second is None else given.per_second,
+        rate * assumed.writes_per_read if override.per_second is None else override.per_second,
         1,
-        size if given.item_bytes is None else given.item_bytes,
+        size if override.item_bytes is None else override.item_bytes,
     )

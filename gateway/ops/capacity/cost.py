@@ -115,8 +115,8 @@ def _provisioned(units: Need, prices: Prices) -> float:
 # Whether a DAX cluster would pay for itself; whether it may be used at all is another question.
 
 WARNING: Final = (
-    "DAX knows no tenants: it answers with the rights of its cluster's role, so IAM does not keep tenants apart behind "
-    "it. It is off unless somebody acknowledges that."
+    "DAX does not isolate tenants: it reads with the permissions of its cluster's role, so IAM does not protect them "
+    "behind it. It is off unless you acknowledge that."
 )
 
 
@@ -142,12 +142,12 @@ def payoffs(eventual: float, assumed: Assumptions, prices: Prices) -> tuple[Payo
     month = SECONDS_IN_HOUR * hours / MILLION * prices.on_demand.read_million
     answered = eventual * assumed.average_share * assumed.cache_hits
     scaled = answered / assumed.utilisation * prices.provisioned.read_hour * hours
-    found = []
+    results = []
     for node, hourly in sorted(prices.dax_node_hour.items(), key=lambda item: item[1]):
         cluster = hourly * assumed.dax_nodes * hours
         enough = cluster / (month * assumed.cache_hits) if assumed.cache_hits else float("inf")
-        found.append(Payoff(node, assumed.dax_nodes, cluster, answered * month, scaled, enough))
-    return tuple(found)
+        results.append(Payoff(node, assumed.dax_nodes, cluster, answered * month, scaled, enough))
+    return tuple(results)
 
 
 # What CloudTrail's record of the table costs: by event, and by byte of the copy that alarms read.
@@ -174,8 +174,8 @@ def trails(wanted: Demand, assumed: Assumptions, prices: Prices) -> tuple[Trail,
     reads, writes = wanted.requests("read") * seconds, wanted.requests("write") * seconds
     choices = {
         "all": ("every read and write", reads + writes),
-        "writes": ("writes of tenants, and everything that anybody else does", writes),
-        "others": ("what anybody but a tenant's session does", 0.0),
+        "writes": ("writes of tenants, and everything by other principals", writes),
+        "others": ("everything by principals other than tenants' sessions", 0.0),
         "none": ("no read or write, only changes of the account", 0.0),
     }
     return tuple(_priced(name, says, events, assumed, prices) for name, (says, events) in choices.items())

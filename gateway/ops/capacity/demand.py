@@ -95,8 +95,8 @@ def pattern_rows(model: Model, pattern: AccessPattern, assumed: Assumptions) -> 
     rate, items, size = traffic.per_second, traffic.items, traffic.item_bytes
     match pattern:
         case Lookup():
-            each, batches = items * read_units(size, strong=pattern.strong), ceil(items / _BATCH)
-            yield Consumption(pattern.name, TABLE, "read", rate, each, eventual=not pattern.strong, requests=batches)
+            units, batches = items * read_units(size, strong=pattern.strong), ceil(items / _BATCH)
+            yield Consumption(pattern.name, TABLE, "read", rate, units, eventual=not pattern.strong, requests=batches)
         case ItemCollection():
             yield Consumption(pattern.name, TABLE, "read", rate, query_units(items, size), eventual=True)
         case Listing():
@@ -116,8 +116,8 @@ def _listing(model: Model, listing: Listing, assumed: Assumptions) -> Consumptio
     buckets = pattern_override(listing.name, assumed).buckets if place.bucket is not None else 1
     whole = query_units(traffic.items / buckets, traffic.item_bytes, strong=listing.strong)
     filtered, read = _filtered(listing, traffic, assumed)
-    found = query_units(read / buckets, traffic.item_bytes, strong=listing.strong)
-    each = shards * buckets * ((1 - filtered) * whole + filtered * found)
+    filtered_units = query_units(read / buckets, traffic.item_bytes, strong=listing.strong)
+    units = shards * buckets * ((1 - filtered) * whole + filtered * filtered_units)
     spread = [f"{count} {what}" for count, what in ((shards, "shards"), (buckets, "buckets")) if count > 1]
     remarks = [f"{', '.join(spread)} read in parallel"] if spread else []
     remarks += [f"{filtered:.0%} filtered, which read {read:,.0f} items"] if filtered else []
@@ -126,7 +126,7 @@ def _listing(model: Model, listing: Listing, assumed: Assumptions) -> Consumptio
         place=capacity_of(model, place.index),
         kind="read",
         per_second=traffic.per_second,
-        each=each,
+        each=units,
         remark="; ".join(remarks),
         eventual=not listing.strong,
         requests=shards * buckets,
@@ -135,52 +135,52 @@ def _listing(model: Model, listing: Listing, assumed: Assumptions) -> Consumptio
 
 def _filtered(listing: Listing, traffic: Traffic, assumed: Assumptions) -> tuple[float, float]:
     """The share of calls that use a filter, and the items that such a call reads to fill its page."""
-    given = pattern_override(listing.name, assumed)
-    return given.filtered if listing.filter else 0, min(listing.max_read, traffic.items / given.matches)
+    override = pattern_override(listing.name, assumed)
+    return override.filtered if listing.filter else 0, min(listing.max_read, traffic.items / override.matches)
 
 
 def _counted(listing: Listing, rows: int, rate: float, assumed: Assumptions) -> Consumption:
-    share, each = pattern_override(listing.name, assumed).counted, rows * read_units(1, strong=listing.strong)
+    share, units = pattern_override(listing.name, assumed).counted, rows * read_units(1, strong=listing.strong)
     remark = f"`totalCount`: {rows} rows of the counter"
-    return Consumption(listing.name, TABLE, "read", rate * share, each, remark, eventual=not listing.strong)
+    return Consumption(listing.name, TABLE, "read", rate * share, units, remark, eventual=not listing.strong)
 
 
 def _through(model: Model, listing: Listing, rate: float, assumed: Assumptions) -> Consumption:
     items = pattern_traffic(model, listing.name, assumed).items
-    each = items * read_units(write_traffic(model, listing.entity, assumed).item_bytes, strong=listing.strong)
+    units = items * read_units(write_traffic(model, listing.entity, assumed).item_bytes, strong=listing.strong)
     remark = f"what {model.place(listing).index} does not carry, by BatchGetItem"
     requests = ceil(items / _BATCH)
-    return Consumption(listing.name, TABLE, "read", rate, each, remark, eventual=not listing.strong, requests=requests)
+    return Consumption(listing.name, TABLE, "read", rate, units, remark, eventual=not listing.strong, requests=requests)
 
 
 def _followed(model: Model, listing: Listing, rate: float, assumed: Assumptions) -> Consumption:
     relation = model.entities[listing.entity].relation[listing.follow or ""]
     target = model.lookup(relation.pattern)
     size = pattern_traffic(model, target.name, assumed).item_bytes
-    each = read_units(size, strong=target.strong)
+    units = read_units(size, strong=target.strong)
     remark = f"follows `{relation.name}`"
-    return Consumption(listing.name, TABLE, "read", rate, each, remark, eventual=not target.strong)
+    return Consumption(listing.name, TABLE, "read", rate, units, remark, eventual=not target.strong)
 
 
 def write_rows(model: Model, entity: Entity, assumed: Assumptions) -> Iterator[Consumption]:
     """Writing an item also writes its copies, markers, record and index entries."""
-    traffic, given = write_traffic(model, entity.name, assumed), write_override(entity.name, assumed)
+    traffic, override = write_traffic(model, entity.name, assumed), write_override(entity.name, assumed)
     name, rate = f"write {entity.name}", traffic.per_second
-    each, remark = _table_write(model, entity, traffic.item_bytes, assumed)
-    yield Consumption(name, TABLE, "write", rate, each, remark)
+    units, remark = _table_write(model, entity, traffic.item_bytes, assumed)
+    yield Consumption(name, TABLE, "write", rate, units, remark)
     for index in dict.fromkeys(place.index for place in entity.placements if place.index is not None):
         places = [place for place in entity.placements if place.index == index]
         # two places in one index are alternatives: an item has at most one entry there
         share = min(1.0, sum(entry_share(entity, place, assumed) for place in places))
-        each = index_write_units(entry_bytes(model, entity.name, index, assumed), given.moves) * share
-        remark = f"{share:.0%} of the items, {given.moves:.0%} move"
-        yield Consumption(name, capacity_of(model, index), "write", rate, each, remark, requests=0)
+        units = index_write_units(entry_bytes(model, entity.name, index, assumed), override.moves) * share
+        remark = f"{share:.0%} of the items, {override.moves:.0%} move"
+        yield Consumption(name, capacity_of(model, index), "write", rate, units, remark, requests=0)
 
 
 def capacity_of(model: Model, index: str | None) -> str:
     """The place whose capacity units are used: a local index uses those of the table."""
-    known = model.table.index(index)
-    return TABLE if known is None or known.local else known.name
+    index_spec = model.table.index(index)
+    return TABLE if index_spec is None or index_spec.local else index_spec.name
 
 
 def _table_write(model: Model, entity: Entity, size: int, assumed: Assumptions) -> tuple[float, str]:
@@ -188,12 +188,12 @@ def _table_write(model: Model, entity: Entity, size: int, assumed: Assumptions) 
     transactional, record = in_transaction(entity, assumed), with_record(entity, assumed)
     # an update that changes nothing counted writes no counter: this is an upper bound
     records = write_override(entity.name, assumed).creates * len(entity.unique) + record + counters
-    each = item_write_units(size, copies=copies, records=records, transactional=transactional)
+    units = item_write_units(size, copies=copies, records=records, transactional=transactional)
     parts = ["the item", *([f"{copies} copies" if copies > 1 else "a copy"] if copies else [])]
     parts += ["unique values"] if entity.unique else []
     parts += ["counters"] if counters else []
     parts += ["an idempotency record"] if record else []
-    return each, " + ".join(parts) + (", in a transaction" if transactional else "")
+    return units, " + ".join(parts) + (", in a transaction" if transactional else "")
 
 
 # What the model's own traffic uses of each place, for Terraform: its alarms on consumed capacity start from it.
@@ -201,8 +201,8 @@ def _table_write(model: Model, entity: Entity, size: int, assumed: Assumptions) 
 
 def expected_units(model: Model) -> dict[str, dict[str, int]]:
     """Capacity units per second in the busy hour, of the table and of each index by name."""
-    wanted = demand(model, DEFAULTS)
-    needs = {place: wanted.need(place) for place in wanted.places}
+    expected = demand(model, DEFAULTS)
+    needs = {place: expected.need(place) for place in expected.places}
     return {place: {"read": _whole(need.read), "write": _whole(need.write)} for place, need in needs.items()}
 
 

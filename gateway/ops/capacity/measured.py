@@ -63,24 +63,24 @@ def read_logs(path: Path) -> Measured:
 
 def measure(lines: Iterable[str]) -> Measured:
     """Lines that are not operations are counted and skipped; raises `ConfigurationError` if none is."""
-    found: list[LogLine] = []
+    operations: list[LogLine] = []
     skipped = 0
     for text in lines:
         line = _line(text)
         if line is not None:
-            found.append(line)
+            operations.append(line)
         elif text.strip():
             skipped += 1
-    if not found:
+    if not operations:
         raise ConfigurationError(["the log holds no operation line with time, dynamodb_calls and consumed_capacity"])
-    first, last = min(line.at for line in found), max(line.at for line in found)
+    first, last = min(line.at for line in operations), max(line.at for line in operations)
     # less than a minute is too short for a rate
     seconds = max(last - first, float(_MINUTE))
-    total = _need(found)
-    busiest = list(_minutes(found, first))
+    total = _need(operations)
+    busiest = list(_minutes(operations, first))
     return Measured(
         seconds,
-        _operations(found),
+        _operations(operations),
         Need(total.read / seconds, total.write / seconds),
         Need(max(need.read for need in busiest) / _MINUTE, max(need.write for need in busiest) / _MINUTE),
         skipped,
@@ -129,8 +129,8 @@ def _operations(lines: Iterable[LogLine]) -> tuple[MeasuredOperation, ...]:
     by_name: dict[str, list[LogLine]] = {}
     for line in lines:
         by_name.setdefault(line.operation, []).append(line)
-    found = [
-        MeasuredOperation(name, len(each), sum(line.calls for line in each), sum(line.units for line in each))
-        for name, each in by_name.items()
+    operations = [
+        MeasuredOperation(name, len(of_name), sum(line.calls for line in of_name), sum(line.units for line in of_name))
+        for name, of_name in by_name.items()
     ]
-    return tuple(sorted(found, key=lambda operation: (-operation.units, operation.name)))
+    return tuple(sorted(operations, key=lambda operation: (-operation.units, operation.name)))

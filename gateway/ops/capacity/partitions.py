@@ -54,16 +54,18 @@ class Partition:
         words = [f"{self.wanted_shards} shards instead of {self.shards}"] if self.wanted_shards > self.shards else []
         if self.read > _WARM * PARTITION_READS:
             # a listing reads every shard, so more shards do not reduce the load of one
-            words.append("read it less: cache it, ask for smaller pages, or keep a copy of what is read most")
+            words.append("read it less: cache it, request smaller pages, or keep a copy of what is read most")
         return "; ".join(words)
 
 
 def partitions(model: Model, assumed: Assumptions) -> tuple[Partition, ...]:
     """One for each key of each place, hottest first."""
     keys = {(place.index, place.pk.text): place for _, place in _places(model)}
-    found = [_partition(model, place, assumed) for place in keys.values()]
+    results = [_partition(model, place, assumed) for place in keys.values()]
     return tuple(
-        sorted(found, key=lambda partition: -max(partition.read / PARTITION_READS, partition.write / PARTITION_WRITES))
+        sorted(
+            results, key=lambda partition: -max(partition.read / PARTITION_READS, partition.write / PARTITION_WRITES)
+        )
     )
 
 
@@ -73,13 +75,13 @@ def _places(model: Model) -> Iterator[tuple[Entity, Placement]]:
 
 def _partition(model: Model, place: Placement, assumed: Assumptions) -> Partition:
     # entities with the same key template share the partition: orders are stored under their user
-    sharing = [(entity, each) for entity, each in _places(model) if _key(each) == _key(place)]
-    declared = [each.shards.count for _, each in sharing if each.shards is not None]
-    shards = max((*declared, *(_slots(model, entity, each) for entity, each in sharing)))
-    read = sum(_reads(model, entity, each, assumed) for entity, each in sharing)
-    whole = sum(_writes(model, entity, each, assumed) for entity, each in sharing)
-    wanted = max(shards, ceil(whole / (PARTITION_WRITES * assumed.utilisation)))
-    return Partition(place.index or TABLE, place.pk.text, read, whole / shards, shards, wanted)
+    sharing = [(entity, other) for entity, other in _places(model) if _key(other) == _key(place)]
+    declared = [other.shards.count for _, other in sharing if other.shards is not None]
+    shards = max((*declared, *(_slots(model, entity, other) for entity, other in sharing)))
+    read = sum(_reads(model, entity, other, assumed) for entity, other in sharing)
+    whole = sum(_writes(model, entity, other, assumed) for entity, other in sharing)
+    needed_shards = max(shards, ceil(whole / (PARTITION_WRITES * assumed.utilisation)))
+    return Partition(place.index or TABLE, place.pk.text, read, whole / shards, shards, needed_shards)
 
 
 def _slots(model: Model, entity: Entity, place: Placement) -> int:
@@ -108,13 +110,13 @@ def _reads(model: Model, entity: Entity, place: Placement, assumed: Assumptions)
 
 def _writes(model: Model, entity: Entity, place: Placement, assumed: Assumptions) -> float:
     """Units at all shards together; those of a time bucket all go to the current one."""
-    traffic, given = write_traffic(model, entity.name, assumed), write_override(entity.name, assumed)
+    traffic, override = write_traffic(model, entity.name, assumed), write_override(entity.name, assumed)
     if place.index is None:
-        each = float(write_units(traffic.item_bytes, transactional=in_transaction(entity, assumed)))
+        units = float(write_units(traffic.item_bytes, transactional=in_transaction(entity, assumed)))
     else:
         size = entry_bytes(model, entity.name, place.index, assumed)
-        each = index_write_units(size, given.moves) * entry_share(entity, place, assumed)
-    return traffic.per_second * each * share_of_busiest(entity, place, assumed)
+        units = index_write_units(size, override.moves) * entry_share(entity, place, assumed)
+    return traffic.per_second * units * share_of_busiest(entity, place, assumed)
 
 
 def share_of_busiest(entity: Entity, place: Placement, assumed: Assumptions) -> float:

@@ -47,18 +47,18 @@ class CapacityPlan:
 
 
 def plan(model: Model, assumed: Assumptions, prices: Prices, measured: Measured | None = None) -> CapacityPlan:
-    wanted = demand(model, assumed)
-    needs = tuple(wanted.need(place) for place in wanted.places)
+    expected_demand = demand(model, assumed)
+    needs = tuple(expected_demand.need(place) for place in expected_demand.places)
     shape = Shape(assumed.average_share, assumed.utilisation)
     return CapacityPlan(
         assumed,
         prices,
-        wanted,
+        expected_demand,
         _bill(needs, shape, prices, assumed.storage_gb),
         partitions(model, assumed),
-        payoffs(wanted.eventual, assumed, prices),
-        trails(wanted, assumed, prices),
-        expenses(wanted, assumed, prices),
+        payoffs(expected_demand.eventual, assumed, prices),
+        trails(expected_demand, assumed, prices),
+        expenses(expected_demand, assumed, prices),
         measured,
         None if measured is None else _measured_bill(measured, assumed, prices),
     )

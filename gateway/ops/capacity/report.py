@@ -121,8 +121,8 @@ def _places(plan: CapacityPlan) -> Iterator[str]:
 def _amplification(plan: CapacityPlan) -> str:
     written = sum(row.per_second for row in plan.demand.rows if row.kind == "write" and row.place == "table")
     total = plan.demand.total.write
-    each = total / written if written else 0
-    return f"Write amplification: {written:,.1f} writes a second become {total:,.1f} WCU, {each:.1f} for each write."
+    average = total / written if written else 0
+    return f"Write amplification: {written:,.1f} writes a second become {total:,.1f} WCU, {average:.1f} for each write."
 
 
 def _costs(plan: CapacityPlan) -> Iterator[str]:
@@ -135,7 +135,7 @@ def _bill(plan: CapacityPlan, bill: Bill) -> Iterator[str]:
     rows = [
         ("on demand", f"{month.on_demand:,.2f}", "what is used, at the average load"),
         ("provisioned, fixed", f"{month.fixed:,.2f}", "enough for the busy hour, all the time"),
-        ("autoscaled", f"{month.autoscaled:,.2f}", "at best: as if it followed the load at once"),
+        ("autoscaled", f"{month.autoscaled:,.2f}", "at best: if it followed the load without delay"),
     ]
     rows += [
         (f"fixed, reserved for {years} year{'s' if years > 1 else ''}", f"{amount:,.2f}", "whole hundreds of units")
@@ -166,7 +166,7 @@ def _partitions(plan: CapacityPlan) -> Iterator[str]:
     yield f"its busiest id gets {assumed.busiest_key:.0%} of that, the busiest value of a choice"
     yield f"{assumed.busiest_value:.0%}."
     yield ""
-    shown = [each for number, each in enumerate(plan.partitions) if number < _SHOWN or each.heat != "fine"]
+    shown = [row for number, row in enumerate(plan.partitions) if number < _SHOWN or row.heat != "fine"]
     rows = (
         (
             partition.place,
@@ -232,7 +232,7 @@ def _around(plan: CapacityPlan) -> Iterator[str]:
     whole = around + month.on_demand + month.storage
     yield from (
         "",
-        f"Together {around:,.2f}; with the table on demand and its storage {whole:,.2f}. The trail is beside it.",
+        f"Together {around:,.2f}; with the table on demand and its storage {whole:,.2f}. The audit trail is separate.",
     )
     yield "Set by `around` of the traffic file. Traffic between zones, DAX, the bucket of the trail and support are not"
     yield "counted."

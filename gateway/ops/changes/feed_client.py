@@ -62,9 +62,9 @@ class FeedClient:
     def _lines(self) -> Iterator[dict[str, Any]]:
         connection = _connection(self.url)
         try:
-            asked = {"tenant": self.tenant} | ({} if self.position is None else {"after": self.position})
+            parameters = {"tenant": self.tenant} | ({} if self.position is None else {"after": self.position})
             headers = {"authorization": f"Bearer {self.token()}", "accept": "application/jsonl"}
-            connection.request("GET", f"{urlsplit(self.url).path}?{urlencode(asked)}", headers=headers)
+            connection.request("GET", f"{urlsplit(self.url).path}?{urlencode(parameters)}", headers=headers)
             answer = connection.getresponse()
             while line := answer.readline(_MAX_LINE):
                 content = json.loads(line)

@@ -25,7 +25,7 @@ class PrivateAddress(OSError):
 
 
 def resolve(host: str, port: int) -> list[str]:
-    return [str(found[4][0]) for found in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+    return [str(info[4][0]) for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,24 +75,22 @@ class WebhookTarget:
             connection.close()
 
     def _address(self, host: str, port: int) -> str:
-        found = [*self.resolve(host, port)]
-        if not found:
+        addresses = [*self.resolve(host, port)]
+        if not addresses:
             raise OSError("the host has no address")
-        if not self.private and not all(is_public(address) for address in found):
+        if not self.private and not all(is_public(address) for address in addresses):
             raise PrivateAddress("the host has a private address")
-        return found[0]
+        return addresses[0]
 
 
 def is_public(address: str) -> bool:
     """Whether the address is public: not in a private network, a cloud's metadata service, or this machine."""
-    found = ipaddress.ip_address(address.partition("%")[0])
-    if isinstance(found, ipaddress.IPv6Address):
-        inner = found.ipv4_mapped or found.sixtofour or (found.teredo[1] if found.teredo else None)
-        nat64 = found in ipaddress.ip_network("64:ff9b::/96")
+    ip = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(ip, ipaddress.IPv6Address):
+        inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else None)
+        nat64 = ip in ipaddress.ip_network("64:ff9b::/96")
         if inner is not None:
             return is_public(str(inner))
         if nat64:
-            return is_public(str(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)))
-    return (
-        found.is_global and not found.is_multicast and not found.is_reserved and not any(found in net for net in _NEVER)
-    )
+            return is_public(str(ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)))
+    return ip.is_global and not ip.is_multicast and not ip.is_reserved and not any(ip in net for net in _NEVER)

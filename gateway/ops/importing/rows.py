@@ -66,17 +66,17 @@ class RowReader:
         names = rows.fieldnames or []
         unknown = [name for name in names if name not in self._kind.fields]
         if unknown or not names:
-            known = ", ".join(self._kind.fields)
+            field_names = ", ".join(self._kind.fields)
             named = f"has the columns {unknown}, which" if unknown else "has no header; these"
-            raise ConfigurationError([f"the file {named} are not fields of {self._kind.name}: {known}"])
+            raise ConfigurationError([f"the file {named} are not fields of {self._kind.name}: {field_names}"])
         for number, cells in enumerate(rows, 1):
             if None in cells or None in cells.values():
                 yield Row(
                     number, cells.get(None) or cells, (_invalid(None, f"the row does not have {len(names)} cells"),)
                 )
                 continue
-            given = {name: _cell(self._kind.fields[name].type, text) for name, text in cells.items() if text}
-            yield self._checked(number, given)
+            values = {name: _cell(self._kind.fields[name].type, text) for name, text in cells.items() if text}
+            yield self._checked(number, values)
 
     def _checked(self, number: int, values: Any) -> Row:
         """The row with every error that GraphQL would report; one such row would make GraphQL refuse the whole

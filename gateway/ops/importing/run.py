@@ -25,7 +25,7 @@ from gateway.ops.migrate.checkpoint import replace_file
 from gateway.store.write.idempotency import KEPT_SECONDS
 from gateway.suggestions import closest
 
-_TELL_SECONDS = 5.0  # between two progress lines if there is no terminal
+_PRINT_SECONDS = 5.0  # between two progress lines if there is no terminal
 _MARGIN_SECONDS = 3_600
 _INTERRUPTED = 130
 
@@ -90,7 +90,7 @@ class _ImportRun:
         state = self._state()
         with self._open_rejected(state) as rejected, self._bar() as bar:
             task = bar.add_task("rows", total=self._total(), completed=state.rows, rejected=state.rejected)
-            for rows, errors in self._sent(state):
+            for rows, errors in self._send_chunks(state):
                 lines = [_line(row, own) for row, own in zip(rows, errors, strict=True) if own]
                 rejected.write(b"".join(lines))
                 rejected.flush()
@@ -101,11 +101,11 @@ class _ImportRun:
                 # INVARIANT: rows that the checkpoint counts were answered, and the rejected ones are on disk.
                 state.save(self._checkpoint)
                 bar.update(task, completed=state.rows, rejected=state.rejected)
-                self._tell(f"{state.rows} rows, {state.rejected} rejected")
+                self._print(f"{state.rows} rows, {state.rejected} rejected")
         self._checkpoint.unlink(missing_ok=True)
         return self._verdict(state)
 
-    def _sent(self, state: ImportProgress) -> Iterator[tuple[list[Row], list[tuple[RowError, ...]]]]:
+    def _send_chunks(self, state: ImportProgress) -> Iterator[tuple[list[Row], list[tuple[RowError, ...]]]]:
         """The remaining chunks, in the order of the file; some are sent at the same time."""
         options, waiting = self._options, deque[tuple[list[Row], Future[list[tuple[RowError, ...]]]]]()
         token = BearerToken(options.token, options.token_command)
@@ -171,8 +171,8 @@ class _ImportRun:
         )
         return Progress(*columns, console=self._console, disable=not self._console.is_terminal)
 
-    def _tell(self, line: str) -> None:
-        if not self._console.is_terminal and time.monotonic() - self._told_at >= _TELL_SECONDS:
+    def _print(self, line: str) -> None:
+        if not self._console.is_terminal and time.monotonic() - self._told_at >= _PRINT_SECONDS:
             self._told_at = time.monotonic()
             self._console.print(line, highlight=False)
 
@@ -206,8 +206,8 @@ def _chunk(sender: Sender, run: str, rows: list[Row]) -> list[tuple[RowError, ..
     sound = [row for row in rows if not row.errors]
     # INVARIANT: the key of a chunk is the same in every run of an import, so nothing is written twice.
     sent = sender.send(f"import-{run}-{rows[0].number}", sound) if sound else []
-    found = dict(zip((row.number for row in sound), sent, strict=True))
-    return [row.errors or found[row.number] for row in rows]
+    errors = dict(zip((row.number for row in sound), sent, strict=True))
+    return [row.errors or errors[row.number] for row in rows]
 
 
 def _line(row: Row, errors: tuple[RowError, ...]) -> bytes:

@@ -79,7 +79,7 @@ class Sender:
         give_up = time.monotonic() + self.patience
         attempt = 0
         while True:
-            errors = self._tried(key, rows)
+            errors = self._attempt(key, rows)
             if errors is not None:
                 return errors
             if time.monotonic() > give_up:
@@ -87,7 +87,7 @@ class Sender:
             self.sleep(full_jitter(attempt, _FIRST_PAUSE, _LONGEST_PAUSE))
             attempt += 1
 
-    def _tried(self, key: str, rows: Sequence[Row]) -> list[tuple[RowError, ...]] | None:
+    def _attempt(self, key: str, rows: Sequence[Row]) -> list[tuple[RowError, ...]] | None:
         """None if it must be repeated."""
         token = self.token.text or self.token.renewed("")
         body = {"query": self._query(), "variables": {"items": [row.values for row in rows], "key": key}}

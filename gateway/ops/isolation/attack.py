@@ -82,7 +82,7 @@ async def prove(client: DynamoDB, sessions: Sequence[Session], ground: Ground) -
 
     async def run(session: Session, scene: ProbeScene, probe: Probe) -> ProbeResult:
         async with turns:
-            return await _judged(client, session, scene, probe, ground.markers)
+            return await _probe_result(client, session, scene, probe, ground.markers)
 
     attacks = list(_attacks(sessions, ground))
     results = list(await asyncio.gather(*(run(*attack) for attack in attacks)))
@@ -116,7 +116,7 @@ def _scenes(sessions: Iterable[Session], ground: Ground) -> Iterable[tuple[Sessi
                 yield session, ProbeScene(ground.model, deployment, session.tenant, roles[session.role], victim, rows)
 
 
-async def _judged(
+async def _probe_result(
     client: DynamoDB, session: Session, scene: ProbeScene, probe: Probe, markers: Mapping[TenantId, str | None]
 ) -> ProbeResult:
     answer = await _send(client, session, probe)

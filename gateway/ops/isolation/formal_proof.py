@@ -67,10 +67,14 @@ def formal_report(
     about: ProofSubject, words: str, hashes: Mapping[str, str], replay: Replay | None = None
 ) -> FormalReport:
     outcomes = tuple(prove(theorems(about), about.deployment))
-    return FormalReport(datetime.now(UTC), words, hashes, _sent(about, outcomes, replay), tuple(uses(about)), _lemma())
+    return FormalReport(
+        datetime.now(UTC), words, hashes, _replayed(about, outcomes, replay), tuple(uses(about)), _lemma()
+    )
 
 
-def _sent(about: ProofSubject, outcomes: Sequence[TheoremOutcome], send: Replay | None) -> tuple[TheoremOutcome, ...]:
+def _replayed(
+    about: ProofSubject, outcomes: Sequence[TheoremOutcome], send: Replay | None
+) -> tuple[TheoremOutcome, ...]:
     """The outcomes, with the results of the requests that refute theorems."""
     refuted = [outcome for outcome in outcomes if not outcome.proved and outcome.example is not None]
     words = send(about, refuted) if send is not None and refuted else iter(())

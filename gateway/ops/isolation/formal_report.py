@@ -122,12 +122,12 @@ def _summary(report: FormalReport) -> str:
 
 def _theorems(outcomes: Sequence[TheoremOutcome]) -> list[str]:
     lines = ["## Theorems", ""]
-    for name, found in groupby(
+    for name, group in groupby(
         sorted(outcomes, key=lambda outcome: outcome.theorem.name), lambda outcome: outcome.theorem.name
     ):
-        each = list(found)
-        word = "proved" if all(one.proved for one in each) else "NOT PROVED"
-        about = ", ".join(f"{one.theorem.about}{'' if one.proved else ' (NOT PROVED)'}" for one in each)
+        members = list(group)
+        word = "proved" if all(one.proved for one in members) else "NOT PROVED"
+        about = ", ".join(f"{one.theorem.about}{'' if one.proved else ' (NOT PROVED)'}" for one in members)
         lines += [f"### {name[0].upper()}{name[1:]}: {word}", "", explanation(name), "", f"For: {about}.", ""]
     return lines
 
@@ -178,11 +178,13 @@ def _record(outcome: TheoremOutcome) -> dict[str, Any]:
 def _request(outcome: TheoremOutcome) -> dict[str, Any]:
     """The request as an authorization, for another evaluator, and in readable form."""
     assert outcome.example is not None  # noqa: S101  asked for only where there is one
-    asked = outcome.example.asked
+    authorisation = outcome.example.asked
     return {
-        "action": asked.action,
-        "resource": asked.resource,
-        "context": {key: value if isinstance(value, str) else list(value) for key, value in asked.context.items()},
+        "action": authorisation.action,
+        "resource": authorisation.resource,
+        "context": {
+            key: value if isinstance(value, str) else list(value) for key, value in authorisation.context.items()
+        },
         "reaches": outcome.example.other,
         "caller": outcome.example.caller,
         "where": [name for name, holds in outcome.example.unknowns.items() if holds],

@@ -39,10 +39,10 @@ def other_subject_probes(scene: ProbeScene) -> Iterator[Probe]:
         return
     spec, table, few = scene.model.table, scene.table, scene.keys_only
     for name, subject in _OTHERS.items():
-        for asked in questions(scene.model, scene.tenant, subject):
-            if asked.owned:
-                where = f"{asked.pattern} of {name} by {asked.operation} on {asked.index or 'the table'}"
-                yield Probe("subjects", where, asked.operation, asked.body(spec, table, few))
+        for request in questions(scene.model, scene.tenant, subject):
+            if request.owned:
+                where = f"{request.pattern} of {name} by {request.operation} on {request.index or 'the table'}"
+                yield Probe("subjects", where, request.operation, request.body(spec, table, few))
         for mutation in scene.model.mutations:
             if scene.model.entities[mutation.returns].owner is not None:
                 body = _written(scene, mutation, scene.tenant, subject)

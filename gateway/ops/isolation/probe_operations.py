@@ -39,8 +39,8 @@ def probes(scene: ProbeScene) -> tuple[Probe, ...]:
         *(mutation_probes, other_subject_probes),
         *(wording_probes, whole_table_probes, control_probes),
     )
-    found = [probe for group in groups for probe in group(scene)]
-    return (*found, *(attribute_probes(scene) if scene.role.hidden else ()))
+    all_probes = [probe for group in groups for probe in group(scene)]
+    return (*all_probes, *(attribute_probes(scene) if scene.role.hidden else ()))
 
 
 def wording_probes(scene: ProbeScene) -> Iterator[Probe]:
@@ -161,9 +161,9 @@ def attribute_probes(scene: ProbeScene) -> Iterator[Probe]:
             "ExpressionAttributeNames": {"#a": name},
         }
         yield Probe("attributes", f"GetItem inside `{name}`", "GetItem", nested)
-        asked = sample_requests.query(table, spec, pk, few)
-        names = {**asked["ExpressionAttributeNames"], "#a": name}
-        filtered = {**asked, "FilterExpression": "attribute_exists(#a)", "ExpressionAttributeNames": names}
+        request = sample_requests.query(table, spec, pk, few)
+        names = {**request["ExpressionAttributeNames"], "#a": name}
+        filtered = {**request, "FilterExpression": "attribute_exists(#a)", "ExpressionAttributeNames": names}
         yield Probe("attributes", f"Query filtered by `{name}`", "Query", filtered)
         counted = {key: value for key, value in filtered.items() if key != "ProjectionExpression"}
         counted |= {"Select": "COUNT", "ExpressionAttributeNames": {"#pk": spec.pk, "#a": name}}

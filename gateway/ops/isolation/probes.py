@@ -80,17 +80,21 @@ class ProbeScene:
 def pattern_probes(scene: ProbeScene) -> Iterator[Probe]:
     """Every access pattern with the other tenant's keys, and with the session's own as a control."""
     spec, table, few = scene.model.table, scene.table, scene.keys_only
-    for asked in questions(scene.model, scene.victim):
-        name = f"{asked.pattern} by {asked.operation} on {asked.index or 'the table'}"
-        yield Probe("patterns", name, asked.operation, asked.body(spec, table, few))
-        yield Probe("patterns", f"{name}, whole items", asked.operation, asked.body(spec, table))
+    for request in questions(scene.model, scene.victim):
+        name = f"{request.pattern} by {request.operation} on {request.index or 'the table'}"
+        yield Probe("patterns", name, request.operation, request.body(spec, table, few))
+        yield Probe("patterns", f"{name}, whole items", request.operation, request.body(spec, table))
     own = questions(scene.model, scene.tenant)
     # two patterns can read the same place, such as a list whose index does not carry whole items
-    open_to = {(each.operation, each.index, each.key) for each in own if each.pattern in scene.role.patterns}
-    for asked in own:
-        name = f"own {asked.pattern} by {asked.operation} on {asked.index or 'the table'}"
-        expected: Expected = "allowed" if (asked.operation, asked.index, asked.key) in open_to else "denied"
-        yield Probe("controls", name, asked.operation, asked.body(spec, table, few), expected)
+    open_to = {
+        (own_request.operation, own_request.index, own_request.key)
+        for own_request in own
+        if own_request.pattern in scene.role.patterns
+    }
+    for request in own:
+        name = f"own {request.pattern} by {request.operation} on {request.index or 'the table'}"
+        expected: Expected = "allowed" if (request.operation, request.index, request.key) in open_to else "denied"
+        yield Probe("controls", name, request.operation, request.body(spec, table, few), expected)
 
 
 def subject_probes(scene: ProbeScene) -> Iterator[Probe]:

@@ -92,21 +92,21 @@ class _Watcher:
 
 async def prove_watches(ground: WatchGround) -> tuple[ProbeResult, ...]:
     markers = count(_FIRST_MARKER)
-    found: list[ProbeResult] = []
+    results: list[ProbeResult] = []
     for watch in ground.model.watches.values():
-        found += await _prove(ground, watch, markers)
-    return tuple(found)
+        results += await _prove(ground, watch, markers)
+    return tuple(results)
 
 
 async def _prove(ground: WatchGround, watch: Watch, markers: Iterator[int]) -> list[ProbeResult]:
     items = [*_marked(ground, watch)]
     names = parameters(ground.model, ground.model.patterns[watch.pattern])
-    asked = {tuple(item.rows[0][name]["S"] for name in names): None for item in items}
+    keys = {tuple(item.rows[0][name]["S"] for name in names): None for item in items}
     await _change(ground, items, markers)
     watchers = [
         _Watcher(tenant, role, subject, dict(zip(names, values, strict=True)))
         for tenant, role, subject in _callers(ground)
-        for values in asked
+        for values in keys
     ]
     with ExitStack() as opened:
         listening = [await _open(ground, watch, watcher, opened) for watcher in watchers]
@@ -122,7 +122,8 @@ async def _prove(ground: WatchGround, watch: Watch, markers: Iterator[int]) -> l
                 task.cancel()
         await asyncio.gather(*(task for task in listening if task is not None), return_exceptions=True)
     return [
-        _judged(ground.model, watch, watcher, first, items) for watcher, first in zip(watchers, before, strict=True)
+        _probe_result(ground.model, watch, watcher, first, items)
+        for watcher, first in zip(watchers, before, strict=True)
     ]
 
 
@@ -155,14 +156,14 @@ def _callers(ground: WatchGround) -> Iterator[tuple[TenantId, GatewayRole, str]]
 async def _open(ground: WatchGround, watch: Watch, watcher: _Watcher, opened: ExitStack) -> "asyncio.Task[None] | None":
     operations = ground.operations
     lasting = await ground.caller(watcher.tenant, watcher.role.name, watcher.subject)
-    asked = GraphQLRequest(document(ground, watch), dict(watcher.variables))
-    found = await operations.begin(lasting, asked, operations.endpoint.ids.begin({}))
-    if isinstance(found, HttpResponse):
-        watcher.refusal = ", ".join(found.codes)
+    request = GraphQLRequest(document(ground, watch), dict(watcher.variables))
+    started = await operations.begin(lasting, request, operations.endpoint.ids.begin({}))
+    if isinstance(started, HttpResponse):
+        watcher.refusal = ", ".join(started.codes)
         return None
-    watcher.subscription = found
-    opened.callback(found.close)
-    listening = asyncio.get_running_loop().create_task(watcher.listen(found))
+    watcher.subscription = started
+    opened.callback(started.close)
+    listening = asyncio.get_running_loop().create_task(watcher.listen(started))
     # one after another: hundreds of concurrent first reads would exceed the limits
     await watcher.begun.wait()
     return listening
@@ -176,11 +177,13 @@ def document(ground: WatchGround, watch: Watch) -> str:
     types = schema.subscription_type.fields[watch.name].args
     names = parameters(model, pattern)
     declared = ", ".join(f"${name}: {types[name].type}" for name in names)
-    given = ", ".join(f"{name}: ${name}" for name in names)
+    arguments = ", ".join(f"{name}: ${name}" for name in names)
     shown = "{ version }"
     if isinstance(pattern, Listing):
         shown = "{ page { nodes { version } } changes { kind nodeId node { version } } }"
-    return f"subscription {f'({declared})' if names else ''} {{ {watch.name}{f'({given})' if names else ''} {shown} }}"
+    return (
+        f"subscription {f'({declared})' if names else ''} {{ {watch.name}{f'({arguments})' if names else ''} {shown} }}"
+    )
 
 
 async def _change(
@@ -220,7 +223,7 @@ async def _write(ground: WatchGround, item: _MarkedItem, marker: int, source: Ro
         async with asyncio.timeout(_PATIENCE):
             await arrived.wait()
     except TimeoutError as error:
-        raise Unavailable("the changes that the probes made did not come back by the table's stream") from error
+        raise Unavailable("the table's stream did not deliver the changes of the probes") from error
     finally:
         unsubscribe()
 
@@ -235,26 +238,28 @@ async def _settled(ground: WatchGround) -> None:
         raise Unavailable("subscriptions did not tell in time what has changed") from error
 
 
-def _judged(model: Model, watch: Watch, watcher: _Watcher, before: int, items: Sequence[_MarkedItem]) -> ProbeResult:
+def _probe_result(
+    model: Model, watch: Watch, watcher: _Watcher, before: int, items: Sequence[_MarkedItem]
+) -> ProbeResult:
     seen = {version for event in watcher.told for version in _versions(event)}
     strangers = [item for item in items if not watcher.may_see(item)]
     marks = tuple(dict.fromkeys(item.tenant for item in strangers if item.markers & seen))
-    wanted = set(watcher.variables.values())
-    own = [item for item in items if watcher.may_see(item) and wanted <= item.texts()]
+    values = set(watcher.variables.values())
+    own = [item for item in items if watcher.may_see(item) and values <= item.texts()]
     usable = watcher.role.patterns >= watched_patterns(model, watch)
     expected: Expected = "denied" if not usable else "allowed" if own else "harmless"
     outcome: Outcome = "denied" if watcher.refusal else "answered"
     late = {version for event in watcher.told[before:] for version in _versions(event)}
     # a subscriber that sees none of the items must not even learn that something has changed
     silent = bool(own) or len(watcher.told) == before
-    told = any(item.markers & late for item in own)
+    was_reported = any(item.markers & late for item in own)
     verdict: Verdict = "leak" if marks or not silent else "held"
-    if verdict == "held" and expected == "allowed" and not told:
+    if verdict == "held" and expected == "allowed" and not was_reported:
         verdict = "control failed"
     if verdict == "held" and expected == "denied" and outcome != "denied":
         verdict = "not denied"
-    given = ", ".join(f"{name}: {value}" for name, value in watcher.variables.items())
-    probe = Probe(_GROUP, f"{watch.name}({given}) of {watcher.subject}", _OPERATION, watcher.variables, expected)
+    arguments = ", ".join(f"{name}: {value}" for name, value in watcher.variables.items())
+    probe = Probe(_GROUP, f"{watch.name}({arguments}) of {watcher.subject}", _OPERATION, watcher.variables, expected)
     victim = next((item.tenant for item in items if item.tenant != watcher.tenant), watcher.tenant)
     return ProbeResult(
         watcher.tenant, watcher.role.name, victim, probe, outcome, verdict, watcher.refusal, agreed=True, marks=marks

@@ -114,13 +114,13 @@ class Metrics(Collector):
         document, name, kind, result = key
         labels = self._labels_of(document, name or "") if ran else ("", "")
         place = (labels, kind or "", result)
-        found = self._outcomes.get(place)
-        if found is None:
+        outcome = self._outcomes.get(place)
+        if outcome is None:
             operation = self._operations.setdefault(labels, _Sum())
-            found = self._outcomes[place] = _Outcome(operation)
+            outcome = self._outcomes[place] = _Outcome(operation)
         if ran and labels != (OTHER, OTHER):
-            self._known[key] = found
-        return found
+            self._known[key] = outcome
+        return outcome
 
     def _labels_of(self, document: str | None, name: str) -> Labels:
         if document is None:

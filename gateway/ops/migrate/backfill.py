@@ -38,7 +38,9 @@ class Backfill:
     async def run(self, state: Checkpoint, save: Callable[[Checkpoint], None]) -> None:
         """Processes the rest of every segment; calls `save` whenever a segment has made progress."""
         count = len(state.segments)
-        jobs = [self._segment(number, count, each, lambda: save(state)) for number, each in enumerate(state.segments)]
+        jobs = [
+            self._segment(number, count, segment, lambda: save(state)) for number, segment in enumerate(state.segments)
+        ]
         await gather_or_cancel(jobs)
 
     async def _segment(self, number: int, count: int, segment: ScanSegment, save: Callable[[], None]) -> None:

@@ -40,7 +40,7 @@ def _reasons(model: Model, entity: Entity) -> Iterator[str]:
             yield f"`{place.name}` is being filled"
         if place.shards is not None and place.shards.previous is not None:
             yield f"`{place.name}` has {place.shards.count} shards, and {place.shards.previous} besides"
-    yield from (f"the counter of `{each.name}` is being filled" for each in model.filling.get(entity.name, ()))
+    yield from (f"the counter of `{listing.name}` is being filled" for listing in model.filling.get(entity.name, ()))
 
 
 def _fingerprint(model: Model, selected: dict[str, tuple[str, ...]]) -> str:
@@ -48,7 +48,9 @@ def _fingerprint(model: Model, selected: dict[str, tuple[str, ...]]) -> str:
     entities = [model.entities[name] for name in sorted(selected)]
     places = [[entity.name, entity.schema, *map(_place, entity.placements)] for entity in entities]
     counters = {
-        each.name: each.counter and each.counter.shards for name in selected for each in model.filling.get(name, ())
+        listing.name: listing.counter and listing.counter.shards
+        for name in selected
+        for listing in model.filling.get(name, ())
     }
     places += [[name, shards] for name, shards in sorted(counters.items())]
     return hashlib.sha256(json.dumps(places).encode()).hexdigest()

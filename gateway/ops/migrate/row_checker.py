@@ -89,7 +89,7 @@ class RowChecker:
         expected, *copies = items_for(self._model, entity, tenant, values, version)
         # INVARIANT: a migration never moves an item, and never from one tenant to another.
         if self._rows.key(expected) != key:
-            raise GatewayError("it does not lie where its values say")
+            raise GatewayError("its key does not match its values")
         check_size(entity.name, expected)
         marks = frozenset(row.get(table.counted_by, {}).get("SS", ()))
         counts = uncounted(self._model, entity, tenant, values, marks)
@@ -105,13 +105,13 @@ class RowChecker:
         return RowVerdict(faults, Repair(key, body, tuple(copies) if item.stale else (), tuple(counts.values())))
 
     def _faults(self, row: Wire, expected: Wire, *, stale: bool) -> list[RowFault]:
-        found = [RowFault.STALE] if stale else []
+        faults = [RowFault.STALE] if stale else []
         different = [name for name in self._derived if row.get(name) != expected.get(name)]
         if any(name not in row for name in different):
-            found.append(RowFault.MISSING)
+            faults.append(RowFault.MISSING)
         if any(name in row for name in different):
-            found.append(RowFault.WRONG)
-        return found
+            faults.append(RowFault.WRONG)
+        return faults
 
     def _moved(self, row: Wire, expected: Wire) -> Rewrite:
         """A rewrite of the index keys and the expiry only."""

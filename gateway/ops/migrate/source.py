@@ -72,14 +72,14 @@ class OperatorCredentials(Keys):
     async def credentials(self) -> Credentials:
         if self._role_arn is None:
             return await asyncio.to_thread(self._own)
-        known = self._assumed
-        if known is None or known.expires_at - self._clock() < _RENEW_SECONDS:
-            known = self._assumed = await asyncio.to_thread(self._assume, self._role_arn)
-        return known
+        assumed = self._assumed
+        if assumed is None or assumed.expires_at - self._clock() < _RENEW_SECONDS:
+            assumed = self._assumed = await asyncio.to_thread(self._assume, self._role_arn)
+        return assumed
 
     def _own(self) -> Credentials:
-        found = self._session.get_credentials()
-        frozen = found.get_frozen_credentials() if found is not None else None
+        credentials = self._session.get_credentials()
+        frozen = credentials.get_frozen_credentials() if credentials is not None else None
         if frozen is None or not frozen.access_key or not frozen.secret_key:
             raise ConfigurationError(["no AWS credentials of your own were found: set a profile or the environment"])
         return Credentials(frozen.access_key, frozen.secret_key, frozen.token)

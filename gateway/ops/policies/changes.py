@@ -26,8 +26,8 @@ class RoleChange:
 
     def line(self) -> str:
         named = [f"may {word}: {', '.join(names)}" for word, names in (("also", self.more), ("no longer", self.less))]
-        told = "; ".join(text for text, names in zip(named, (self.more, self.less), strict=True) if names)
-        return f"{self.direction}: {self.who}{f' ({told})' if told else ''}"
+        differences = "; ".join(text for text, names in zip(named, (self.more, self.less), strict=True) if names)
+        return f"{self.direction}: {self.who}{f' ({differences})' if differences else ''}"
 
 
 def changes(old: Documents, new: Documents, deployment: Deployment) -> list[RoleChange]:

@@ -43,19 +43,21 @@ def explain(
     model: Model, policies: Policies, role: str, tenant: str, request: str, subject: str | None = None
 ) -> Explanation:
     if role not in model.all_roles:
-        raise BadUserInput(f"there is no role `{role}`; there are {', '.join(model.all_roles)}")
+        raise BadUserInput(f"there is no role `{role}`; the roles are {', '.join(model.all_roles)}")
     if model.all_roles[role].own and subject is None:
         raise BadUserInput(f"the role `{role}` has the rows of one subject; give `--subject`")
     owner = tenant_id(tenant)
     operation, body = read_request(request, model.table, _ANYWHERE.table)
     permissions = permissions_at(policies, model)(_ANYWHERE, owner, role, subject)
     try:
-        found = authorisations(operation, body, permissions.place)
+        needed = authorisations(operation, body, permissions.place)
     except NotUnderstood:
-        found = ()
-    asked = tuple(Authorisation(one.action, one.resource, {**one.context, **permissions.principal}) for one in found)
-    layers = tuple(tuple(_layers(permissions.policies, one)) for one in asked)
-    return Explanation(owner, role, operation, body, permissions.check(operation, body), asked, layers)
+        needed = ()
+    authorised = tuple(
+        Authorisation(one.action, one.resource, {**one.context, **permissions.principal}) for one in needed
+    )
+    layers = tuple(tuple(_layers(permissions.policies, one)) for one in authorised)
+    return Explanation(owner, role, operation, body, permissions.check(operation, body), authorised, layers)
 
 
 def _layers(policies: PolicySet, asked: Authorisation) -> Iterator[str]:
@@ -90,9 +92,11 @@ def as_text(explained: Explanation) -> str:
         lines.append(f"  {explained.verdict.reason}")
     for one, layers in zip(explained.asked, explained.layers, strict=True):
         lines += ["", f"{one.action} on {one.resource}", *(f"  {layer}" for layer in layers)]
-        lines += [f"    {key} = {_shown(value)}" for key, value in one.context.items() if not key.endswith("KeyValues")]
+        lines += [
+            f"    {key} = {_value_text(value)}" for key, value in one.context.items() if not key.endswith("KeyValues")
+        ]
     return "\n".join(lines)
 
 
-def _shown(value: str | tuple[str, ...]) -> str:
+def _value_text(value: str | tuple[str, ...]) -> str:
     return value if isinstance(value, str) else ", ".join(value)

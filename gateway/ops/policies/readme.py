@@ -18,7 +18,7 @@ installs them), the gateway evaluates the same text before every call, and the s
 `gateway policies explain --role viewer --tenant acme 'GetItem PK=TENANT#globex#USER#1 SK=PROFILE'` prints a decision
 and its reason. The roles are those that the domains declare (`Domain(roles=...)`).
 
-A request must pass three of them at once: the tenant role's identity policy, its permissions boundary, and the session
+A request must pass three of them: the tenant role's identity policy, its permissions boundary, and the session
 policy of the gateway role. Any explicit denial wins. Texts in angle brackets (`<table>`, `<account>` ...) are filled in
 by the deployment.
 """
@@ -34,9 +34,9 @@ _LIMITS = """\
   below. The gateway never returns a key, and its cursors are encrypted.
 - **Resource policies.** A resource policy on the table that names a session is not limited by what other policies leave
   out. Ship none; the explicit denials above hold even then.
-- **DAX.** It knows no tenants: the cluster's role decides. Only the gateway's own evaluation stands before it.
+- **DAX.** It does not isolate tenants: the cluster's role decides. Only the gateway's own evaluation protects it.
 - **Not modelled by the evaluator:** organisation policies, resource policies, and this VPC endpoint policy. They can
-  only take away, save for resource policies, see above.
+  only restrict, except for resource policies; see above.
 """
 
 
@@ -53,7 +53,7 @@ def page(model: Model) -> str:
 def _overview(generated: Mapping[str, Mapping[str, Any]]) -> str:
     sizes = lengths(generated, LONGEST)
     rows = [f"| `{name}` | {kind_of(name)} | {sizes[name]:,} of {LIMITS[kind_of(name)]:,} |" for name in generated]
-    heading = ["| file | kind | characters with the longest names, of those that AWS takes |", "|---|---|---|"]
+    heading = ["| file | kind | characters with the longest names, and the limit of AWS |", "|---|---|---|"]
     return "\n".join([*heading, *rows, ""])
 
 

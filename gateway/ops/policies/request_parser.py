@@ -69,7 +69,7 @@ def _take(words: _Words, word: str, spec: TableSpec) -> None:
             words.groups.append(("", {}))
         member, names = words.groups[-1]
         if name not in _key_names(spec) and (member or words.operation) not in _PUTS:
-            raise BadUserInput(f"`{name}` is not a key: write `attributes=...` for what is read or set")
+            raise BadUserInput(f"`{name}` is not a key: write `attributes=...` for attributes to read or set")
         names[name] = value
 
 
@@ -86,10 +86,10 @@ def _items(words: _Words) -> list[Body]:
 
 
 def _one(words: _Words) -> Body:
-    found = _items(words)
-    if len(found) != 1:
+    items = _items(words)
+    if len(items) != 1:
         raise BadUserInput(f"`{words.operation}` names one key")
-    return found[0]
+    return items[0]
 
 
 def _query(words: _Words, spec: TableSpec, table: str) -> Body:

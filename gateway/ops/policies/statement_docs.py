@@ -19,36 +19,36 @@ _OWN = (
     "Every partition key of the request (`dynamodb:LeadingKeys`, which DynamoDB fills from the request itself) must be "
     "`TENANT#<tenant>` or begin with `TENANT#<tenant>#`. Two patterns, because `TENANT#a*` would also match the rows "
     "of a tenant `ab`. `ForAllValues` makes one foreign key deny a whole batch; it also holds for an empty set, so "
-    "`Null` demands that there is a key. The tenant is the session's tag, never text pasted into a policy; the second "
-    "`Null` demands that there is a tag."
+    "`Null` requires that there is a key. The tenant is the session's tag, never text pasted into a policy; the second "
+    "`Null` requires that there is a tag."
 )
 _KEY = (
-    "Where the table is encrypted with a key of the customer, DynamoDB decrypts the table's key in the name of whoever "
-    "reads the table. Granted only through DynamoDB (`kms:ViaService`); with a key owned by AWS it is never used."
+    "If the table is encrypted with a customer managed key, DynamoDB decrypts the table's key on behalf of the caller "
+    "that reads the table. Granted only through DynamoDB (`kms:ViaService`); with a key owned by AWS it is never used."
 )
 _NOTHING_ELSE = (
-    "Denies every action that is not granted here. A complement, so that it covers what AWS adds later, and explicit, "
-    "so that no further policy, and no resource policy of a table, can lift it."
+    "Denies every action that is not granted here. It is a complement, so it covers actions that AWS adds later, and "
+    "it is explicit, so no further policy, and no resource policy of a table, can lift it."
 )
 
 _ABOUT: Final[Mapping[str, str]] = {
     TENANT_FILE: "The identity policy of the one role that all tenants' sessions assume: where, and whose rows.",
     TRUST_FILE: "The trust policy of that role: who may assume it, and with which tags.",
-    BOUNDARY_FILE: "The permissions boundary of that role: the most it can ever do, whatever else is attached to it.",
+    BOUNDARY_FILE: "The permissions boundary of that role: the most it can ever do, whatever else is attached.",
     GATEWAY_FILE: "The identity policy of the role that the gateway itself runs in.",
     STREAM_FILE: "The identity policy of the role of `gateway stream`, which reads the table's stream and no row.",
-    ENDPOINT_FILE: "The policy of the VPC's gateway endpoint for DynamoDB: what may pass the network's own door.",
+    ENDPOINT_FILE: "The policy of the VPC's gateway endpoint for DynamoDB: what may leave the network.",
     FILES_ENDPOINT_FILE: "A part of the policy of the VPC's gateway endpoint for S3: what may pass to the bucket.",
 }
 
 _FILES = (
-    "Objects of the bucket whose keys begin with the session's tenant and a slash, as the gateway writes every key. "
-    "Nothing may delete: a tag marks what the bucket's lifecycle removes. `Null` demands that there is a tenant."
+    "Objects of the bucket whose keys start with the session's tenant and a slash, as the gateway writes every key. "
+    "Deleting is not allowed: a tag marks objects for the bucket's lifecycle. `Null` requires that there is a tenant."
 )
 
 _SOME = (
-    "Its partitions are those of the key templates that the role was declared for; `*` stands for an attribute, "
-    "`Subject` for the subject of the session, which is its tag. A place with the subject is the subject's own alone."
+    "The partitions follow from the role's declaration; `*` matches an attribute, and `Subject` is the subject of the "
+    "session, which is its tag. A partition with the subject belongs to that subject alone."
 )
 _INDEX_ROWS = "What this role may query on this index, by the index's partition key. " + _SOME
 
@@ -57,25 +57,25 @@ _SESSION: Final = {
         "What this role may do with items of the table; `NotResource` leaves out its indexes, which have statements of "
         "their own. " + _SOME
     ),
-    "Changes": "What this role may write. IAM knows partitions, not sort keys. " + _SOME,
+    "Changes": "What this role may write. IAM sees partitions, not sort keys. " + _SOME,
     "Removals": (
-        "What this role may remove: where it may write and not remove, only the marks of unique values, which a change "
-        "of such a value releases."
+        "What this role may remove. If it may write but not remove items, only the markers of unique values, which a "
+        "change of such a value releases."
     ),
     "OwnItems": (
         "What this role may do with items. It names no table: the role and its boundary do, and a session policy can "
         "only take away. So the text is the same for a tenant with a table of its own. " + _OWN
     ),
     "Files": (
-        "What this role may do with files. It names no bucket: the role and its boundary do. A key begins with tenant, "
-        "entity and attribute, and where the entity has an owner, with the owner; so a role reaches the files of an "
-        "attribute as it reaches the attribute."
+        "What this role may do with files. It names no bucket: the role and its boundary do. A key starts with tenant, "
+        "entity and attribute, followed by the owner if the entity has one; so a role has the same access to the files "
+        "of an attribute as to the attribute."
     ),
     "TableKey": _KEY,
     "NothingElse": _NOTHING_ELSE,
     "NeverHidden": (
         "Denies every request that names an attribute which the role does not see: in a projection, a filter, a "
-        "condition or an update. `ForAnyValue`: one such name is enough. IAM knows attributes by name only, so a name "
+        "condition or an update. `ForAnyValue`: one such name is enough. IAM sees attributes by name only, so a name "
         "that is hidden in one entity is hidden in all."
     ),
     "NeverWholeItems": (
@@ -86,8 +86,8 @@ _SESSION: Final = {
         "The same for writes, which can return the item. A role that writes nothing does not need it."
     ),
     "NeverByHiddenKey": (
-        "Denies the partitions that are named by a hidden attribute: who may not read an e-mail address may not try "
-        "out e-mail addresses either."
+        "Denies the partitions whose keys contain a hidden attribute: a role that may not read e-mail addresses may "
+        "not guess them either."
     ),
     "NeverConfidential": (
         "Denies the partitions of entities that are declared as confidential, on the table and on every index: this "
@@ -95,8 +95,8 @@ _SESSION: Final = {
     ),
 }
 _FINDS: Final = (
-    "The partitions that are named by a hidden attribute by which this role may find an item (`finds`). A partition "
-    "key is always given whole, so whoever knows an e-mail address finds its user, and nobody tries out beginnings. A "
+    "The partitions whose keys contain a hidden attribute by which this role may find an item (`finds`). A partition "
+    "key must be complete, so a caller who knows an e-mail address finds its user, but prefixes cannot be tried. A "
     "request there may name the id and the keys, and no other attribute."
 )
 
@@ -105,18 +105,18 @@ _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "OwnItems": "Items of the table. " + _OWN,
         "OwnIndexRows": (
             "Queries on the indexes of the model, each by its name, never `/index/*`: an index that is not keyed by "
-            "tenant could not be kept apart. The condition is that of `OwnItems`, on the index's partition key."
+            "tenant could not be isolated. The condition is that of `OwnItems`, on the index's partition key."
         ),
         "OwnFiles": _FILES,
         "NeverForeignFiles": (
-            "Denies everything in S3 but the tenant's own objects: the bucket itself, other buckets, and objects of "
-            "others. Without a tenant no object is left out of the denial."
+            "Denies everything in S3 except the tenant's own objects: the bucket itself, other buckets, and objects of "
+            "other tenants. Without a tenant, the denial covers all objects."
         ),
         "TableKey": _KEY,
         "NeverForeignRows": (
-            "Denies a request as soon as one of its partition keys is not the tenant's own. It says the reverse of "
-            "`OwnItems`, and it still holds when somebody attaches a further policy to the role, or names a session in "
-            "a resource policy of the table, which implicit denials do not stop."
+            "Denies a request as soon as one of its partition keys is not the tenant's own. It is the reverse of "
+            "`OwnItems`, and still applies if another policy is attached to the role, or if a resource policy of the "
+            "table names a session, which implicit denials do not stop."
         ),
         "NeverWithoutKey": "Denies item operations for which DynamoDB does not provide the partition key.",
         "NeverWithoutTenant": "Denies everything to a session without the tag of a tenant.",
@@ -124,30 +124,29 @@ _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
             "Scan has no leading keys: a condition on them does not restrict it. PartiQL and vector search are other "
             "ways to the same rows, and the gateway uses neither."
         ),
-        "NeverStreams": "Streams carry the changes of every tenant and know no leading keys.",
+        "NeverStreams": "Streams carry the changes of every tenant and have no leading keys.",
         "NeverCopies": "Backups, exports, imports, restores and bulk operations move whole tables.",
-        "NeverPolicies": "A resource policy or a tag could open the table to somebody else.",
+        "NeverPolicies": "A resource policy or a tag could give others access to the table.",
         "NeverAdministration": "No request of a tenant changes or describes a table.",
     },
     TRUST_FILE: {
         "GatewayAssumes": (
             "Only the gateway's own role may assume this role, only with a tenant (at least two characters, as every "
             "tenant id has) and one of the known gateway roles as tags, and only with a source identity. The tags are "
-            "demanded here as well as for `sts:TagSession`, because that action is not even asked for when no tag is "
-            "passed."
+            "required here as well as for `sts:TagSession`, because AWS does not check that action if no tag is passed."
         ),
         "OneTenantOneRole": (
-            "`sts:TagSession` with exactly the tags `TenantId` and `GatewayRole`; no other, and none that would be "
-            "carried on into a further role."
+            "`sts:TagSession` with exactly the tags `TenantId` and `GatewayRole`; no others, and none "
+            "that would be passed on to another role."
         ),
         "OneSubject": (
-            "The same for the roles of own rows, whose sessions carry the tag `Subject` as well. A session of another "
-            "role has no subject, and one of these roles is not started without."
+            "The same for the roles of own rows, whose sessions carry the tag `Subject` as well. Sessions of other "
+            "roles have no subject, and sessions of these roles must have one."
         ),
         "NamesItsTenant": "`sts:SetSourceIdentity`, so that CloudTrail names the tenant on every later call.",
     },
     BOUNDARY_FILE: {
-        "OwnItems": "As in the role's own policy; a grant counts only where both agree. " + _OWN,
+        "OwnItems": "As in the role's own policy; a grant counts only if both agree. " + _OWN,
         "OwnIndexRows": "As in the role's own policy: named indexes only.",
         "OwnFiles": "As in the role's own policy. " + _FILES,
         "TableKey": _KEY,
@@ -155,37 +154,38 @@ _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
     },
     GATEWAY_FILE: {
         "AssumeTenantRole": (
-            "All that the gateway can do by itself: assume the tenants' role, with tags and a source identity. For a "
-            "tenant with a role of its own, render this document once more with that role."
+            "The only thing that the gateway can do by itself: assume the tenants' role, with tags and a source "
+            "identity. For a tenant with its own role, render this document once more with that role."
         ),
         "NoDataOfItsOwn": (
             "No tenant session, no data: whatever else is attached to the gateway's role, it reaches neither DynamoDB "
-            "nor DAX, which would not know tenants at all."
+            "nor DAX, which does not isolate tenants at all."
         ),
     },
     STREAM_FILE: {
         "ReadStream": (
-            "The records of all tenants: IAM knows neither keys nor attributes of a stream. So one process alone has "
-            "this role, it passes on names and keys and no values, and web processes never have it."
+            "The records of all tenants: IAM sees neither keys nor attributes of a stream. So only the stream reader "
+            "has this role, it passes on names and keys but no values, and web processes never have it."
         ),
         "FindStream": "The name of the table's stream, which changes when the stream is switched off and on.",
-        "OwnLeases": "Which process reads which shard, in a partition of no tenant. " + "`Null` demands a key.",
+        "OwnLeases": "Which process reads which shard, in a partition of no tenant. `Null` requires a key.",
         "TableKey": _KEY,
         "NothingElse": _NOTHING_ELSE,
-        "NeverTenants": "Denies explicitly every row but the leases, so that no further policy opens a tenant's rows.",
-        "NeverWithoutKeys": "Denies explicitly a request for which AWS sets no partition key.",
+        "NeverTenants": "Explicitly denies every row except the leases, so that no further policy opens a tenant's "
+        "rows.",
+        "NeverWithoutKeys": "Explicitly denies a request for which AWS sets no partition key.",
     },
     ENDPOINT_FILE: {
         "TenantRoleOnly": (
             "Only sessions of the tenants' role, with a tenant's tag, only item operations, only this table and its "
-            "named indexes. A gateway endpoint takes no principal but `*`, so the role is a condition. Stolen "
-            "credentials of another account cannot carry data out through this endpoint."
+            "named indexes. A gateway endpoint accepts only the principal `*`, so the role is a condition. "
+            "Credentials of another account cannot move data out through this endpoint."
         ),
     },
     FILES_ENDPOINT_FILE: {
         "TenantFilesOnly": (
             "Only sessions of the tenants' role, with a tenant's tag, only on objects of this bucket. Terraform adds "
-            "it to what the endpoint lets pass for container images."
+            "it to what the endpoint allows for container images."
         ),
     },
 }

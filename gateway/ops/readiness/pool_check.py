@@ -68,11 +68,11 @@ class PoolCheck:
             session = await self.open_session(Principal(pool.tenant, _SUBJECT, frozenset((_ROLE,)), _SUBJECT, 0))
         except GatewayError as error:
             return (_session_fault(pool.tenancy, error),)
-        found = await self._table(session)
-        if found is not None:
-            return (found,)
-        each = await asyncio.gather(*(self._index(session, index.name) for index in self.spec.indexes))
-        return tuple(fault for fault in each if fault is not None)
+        table_fault = await self._table(session)
+        if table_fault is not None:
+            return (table_fault,)
+        index_faults = await asyncio.gather(*(self._index(session, index.name) for index in self.spec.indexes))
+        return tuple(fault for fault in index_faults if fault is not None)
 
     async def _table(self, session: Session) -> PoolFault | None:
         key = sample_requests.key(self.spec, partition(session.tenant, _ABSENT), _ABSENT)

@@ -31,17 +31,17 @@ class ReadinessReport:
 
     @property
     def serves(self) -> bool:
-        return not any(found for pool, found in self.faults if pool.required)
+        return not any(faults for pool, faults in self.faults if pool.required)
 
     def content(self) -> dict[str, Any]:
         """INVARIANT: anyone may request it, so it names no tenant, table, role or address; the log does."""
-        required = [found for pool, found in self.faults if pool.required]
-        silos = [found for pool, found in self.faults if not pool.required]
-        wrong = [{"where": fault.where, "cause": fault.cause} for found in required for fault in found]
+        required = [faults for pool, faults in self.faults if pool.required]
+        silos = [faults for pool, faults in self.faults if not pool.required]
+        wrong = [{"where": fault.where, "cause": fault.cause} for faults in required for fault in faults]
         return {
             "status": "ready" if self.serves else "unready",
             "pooled": (wrong or "ok") if required else "not checked: readiness_tenant is not set",
-            "silos": {"checked": len(silos), "failed": sum(bool(found) for found in silos)},
+            "silos": {"checked": len(silos), "failed": sum(bool(faults) for faults in silos)},
         }
 
 
@@ -90,8 +90,8 @@ class Readiness:
         return ReadinessReport((*required, *await self._all([pool for pool in self._pools if not pool.required])))
 
     async def _all(self, pools: Sequence[TenantPool]) -> Found:
-        found = await asyncio.gather(*(self._one(pool) for pool in pools))
-        return tuple(zip(pools, found, strict=True))
+        results = await asyncio.gather(*(self._one(pool) for pool in pools))
+        return tuple(zip(pools, results, strict=True))
 
     async def _one(self, pool: TenantPool) -> tuple[PoolFault, ...]:
         try:

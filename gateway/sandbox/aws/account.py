@@ -41,7 +41,7 @@ class KeyHolder:
     credentials: Credentials
     arn: str
     user_id: str
-    # None for the administrator of the account, whom no policy limits; the gateway never gets that key
+    # None for the administrator of the account, who is not limited by policies; the gateway never gets that key
     policies: PolicySet | None
     # the condition keys about the caller: tags, source identity, when the session began
     principal: Mapping[str, Value] = field(default_factory=dict)

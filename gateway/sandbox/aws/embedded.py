@@ -45,18 +45,18 @@ class Replays:
         now = self._clock()
         self._done = {name: done for name, done in self._done.items() if done.until > now}
         digest = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
-        known = self._done.get(token)
-        if known is None:
+        previous = self._done.get(token)
+        if previous is None:
             answer = write()
             if answer.ok:
                 self._done[token] = _Done(digest, answer, now + _SECONDS)
             return answer
-        if known.digest != digest:
+        if previous.digest != digest:
             raise AwsFault(
                 "IdempotentParameterMismatchException",
                 "Request is a replay of a previous request with different parameters",
             )
-        return known.answer
+        return previous.answer
 
 
 T = TypeVar("T")

@@ -98,7 +98,7 @@ class SandboxS3:
         """The caller who signed the address; the checks have the same order as in S3."""
         try:
             access_key, *scope = query["X-Amz-Credential"].split("/")
-            stamp, left, given = query["X-Amz-Date"], int(query["X-Amz-Expires"]), query["X-Amz-Signature"]
+            stamp, left, signature = query["X-Amz-Date"], int(query["X-Amz-Expires"]), query["X-Amz-Signature"]
             names = query["X-Amz-SignedHeaders"].split(";")
             signed_at = timegm(strptime(stamp, _STAMP))
         except (KeyError, ValueError) as error:
@@ -119,7 +119,7 @@ class SandboxS3:
         loose = [name for name in http.headers if name.startswith("x-amz-") and name not in names]
         if "host" not in names or loose:
             raise S3Fault(403, "AccessDenied", f"There were headers present which were not signed: {', '.join(loose)}")
-        if not hmac.compare_digest(_signature(http, path, query, names, caller.credentials.secret_key), given):
+        if not hmac.compare_digest(_signature(http, path, query, names, caller.credentials.secret_key), signature):
             message = "The request signature we calculated does not match the signature you provided"
             raise S3Fault(403, "SignatureDoesNotMatch", message)
         if caller.credentials.expires_at <= now:
@@ -175,8 +175,8 @@ def _authorize(caller: KeyHolder, action: str, resource: str) -> None:
 
 
 def _signature(http: HttpRequest, path: str, query: Mapping[str, str], names: list[str], secret: str) -> str:
-    asked = sorted((name, text) for name, text in query.items() if name != "X-Amz-Signature")
-    written = "&".join(f"{quote(name, safe='-_.~')}={quote(text, safe='-_.~')}" for name, text in asked)
+    parameters = sorted((name, text) for name, text in query.items() if name != "X-Amz-Signature")
+    written = "&".join(f"{quote(name, safe='-_.~')}={quote(text, safe='-_.~')}" for name, text in parameters)
     head = "".join(f"{name}:{' '.join(http.headers.get(name, '').split())}\n" for name in sorted(names))
     canonical = f"{http.method}\n{path}\n{written}\n{head}\n{';'.join(names)}\nUNSIGNED-PAYLOAD"
     scope = query["X-Amz-Credential"].split("/", 1)[1]

@@ -98,10 +98,10 @@ class StreamLog:
         shard = self.shards.get(shard_id)
         if shard is None or after < shard.trimmed:
             raise AwsFault("TrimmedDataAccessException", "The requested data has been trimmed.")
-        found = list(itertools.islice((record for record in shard.records if sequence_of(record) > after), limit))
-        last = sequence_of(found[-1]) if found else after
+        records = list(itertools.islice((record for record in shard.records if sequence_of(record) > after), limit))
+        last = sequence_of(records[-1]) if records else after
         finished = shard.end is not None and (not shard.records or last >= sequence_of(shard.records[-1]))
-        return found, None if finished else last
+        return records, None if finished else last
 
     def _shard_of(self, partition_key: str) -> LogShard:
         hashed = crc32(partition_key.encode())

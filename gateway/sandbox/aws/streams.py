@@ -58,8 +58,8 @@ class ShardIterator:
 def iterator_from(text: object) -> ShardIterator:
     try:
         arn, _, inside = str(text).split("|", 2)
-        shard, after, reader, made = json.loads(base64.b64decode(inside, validate=True))
-        return ShardIterator(arn, shard, int(after), reader, float(made))
+        shard, after, reader, created = json.loads(base64.b64decode(inside, validate=True))
+        return ShardIterator(arn, shard, int(after), reader, float(created))
     except (ValueError, TypeError, binascii.Error) as error:
         raise AwsFault("ValidationException", "Invalid ShardIterator") from error
 
@@ -86,8 +86,8 @@ class SandboxStreams:
         raise AwsFault("UnknownOperationException", "")
 
     def _list(self, body: Body) -> dict[str, Any]:
-        wanted = body.get("TableName")
-        tables = [table for table in self._tables() if wanted is None or table.name == wanted]
+        table_name = body.get("TableName")
+        tables = [table for table in self._tables() if table_name is None or table.name == table_name]
         names = ("StreamArn", "TableName", "StreamLabel")
         return {"Streams": [{name: table.stream()[name] for name in names} for table in tables]}
 
@@ -131,7 +131,7 @@ class SandboxStreams:
 
     def _admit(self, at: ShardIterator, now: float) -> None:
         """AWS throttles a shard with more than two readers."""
-        recent = {each: when for each, when in self._readers.get(at.shard, {}).items() if when > now - 1}
+        recent = {reader: when for reader, when in self._readers.get(at.shard, {}).items() if when > now - 1}
         if at.reader not in recent and len(recent) >= READERS_PER_SHARD:
             raise AwsFault("LimitExceededException", "There are too many readers of the shard")
         self._readers[at.shard] = {**recent, at.reader: now}

@@ -142,10 +142,10 @@ def read_form(body: bytes) -> dict[str, str]:
 
 def role_request(form: Mapping[str, str]) -> RoleRequest:
     listed = (pattern.fullmatch for pattern in _LISTED.values())
-    known = _SINGLE.union(name for matches in listed for name in form if matches(name))
+    parameters = _SINGLE.union(name for matches in listed for name in form if matches(name))
     # boto3 sends an empty list as its name without a value
-    known |= {name for name in ("Tags", "TransitiveTagKeys", "PolicyArns") if form.get(name) == ""}
-    unknown = sorted(form.keys() - known)
+    parameters |= {name for name in ("Tags", "TransitiveTagKeys", "PolicyArns") if form.get(name) == ""}
+    unknown = sorted(form.keys() - parameters)
     if unknown:
         raise AwsFault("ValidationError", f"the sandbox does not support the parameter {unknown[0]}")
     duration = form.get("DurationSeconds", "3600")
@@ -169,6 +169,6 @@ def role_request(form: Mapping[str, str]) -> RoleRequest:
 
 def _listed(form: Mapping[str, str], kind: str) -> Iterator[tuple[int, str]]:
     for parameter, text in form.items():
-        found = _LISTED[kind].fullmatch(parameter)
-        if found:
-            yield int(found[1]), text
+        match = _LISTED[kind].fullmatch(parameter)
+        if match:
+            yield int(match[1]), text

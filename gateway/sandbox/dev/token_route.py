@@ -62,8 +62,8 @@ def token_route(address: str) -> Route:
             return _answer({"error": "tokens are issued only to pages of this gateway"}, 403)
         try:
             values = token_request(await small_body(request))
-            wanted = (values["tenant"], values["role"], values.get("subject"))
-            token = await asyncio.to_thread(ask_for_token, address, *wanted)
+            requested = (values["tenant"], values["role"], values.get("subject"))
+            token = await asyncio.to_thread(ask_for_token, address, *requested)
         except BadUserInput as error:
             return _answer({"error": error.message}, 400)
         except GatewayError as error:

@@ -119,7 +119,7 @@ class Supervisor:
 
     def _next(self) -> None:
         until = None if self._killed else self._kill_at
-        if self._kill_at is None and len(self._workers) < self._wanted:
+        if self._kill_at is None and len(self._workers) < self._target_count:
             until = self._start_at
         try:
             self._events.get(timeout=None if until is None else max(0.0, until - time.monotonic()))()
@@ -135,12 +135,12 @@ class Supervisor:
         return [worker.process.pid for worker in self._workers]
 
     @property
-    def _wanted(self) -> int:
+    def _target_count(self) -> int:
         # the first worker shows whether they can start, so that its faults are reported once
         return self._count if self._serving else 1
 
     def _fill(self) -> None:
-        while self._kill_at is None and len(self._workers) < self._wanted and time.monotonic() >= self._start_at:
+        while self._kill_at is None and len(self._workers) < self._target_count and time.monotonic() >= self._start_at:
             try:
                 self._start()
             except OSError as error:
@@ -269,12 +269,12 @@ class Supervisor:
     def _asked_metrics(self) -> Iterator[Metric]:
         """Runs in the thread that reads the metrics. A worker that does not answer in time counts with its last
         report."""
-        asked = {worker: worker.reports for worker in list(self._workers) if worker.serving_since is not None}
-        for worker in asked:
+        reports = {worker: worker.reports for worker in list(self._workers) if worker.serving_since is not None}
+        for worker in reports:
             worker.channel.poke()
 
         def answered() -> bool:
-            return all(worker.reports > before or worker not in self._workers for worker, before in asked.items())
+            return all(worker.reports > before or worker not in self._workers for worker, before in reports.items())
 
         with self._reported:
             self._reported.wait_for(answered, _REPORT_SECONDS)

@@ -66,11 +66,11 @@ async def arrived(access: Access, place: ItemFile, upload: str) -> dict[str, Any
     """The uploaded file, as the item stores it; NOT_FOUND if it does not exist."""
     key = place.key(access.session, upload)
     _authorize(access, "s3:GetObject", key)
-    found = await s3.stored(_bucket(access.session), key, access.session.credentials)
-    if found is None:
+    stored = await s3.stored(_bucket(access.session), key, access.session.credentials)
+    if stored is None:
         message = "nothing was uploaded with this id for this item, or it has been removed after a day"
         raise Rejected(Fault(UserErrorCode.NOT_FOUND, message, "uploadId"))
-    return {"uploadId": upload, "size": found.size, "contentType": found.content_type, "sha256": found.sha256}
+    return {"uploadId": upload, "size": stored.size, "contentType": stored.content_type, "sha256": stored.sha256}
 
 
 async def keep(access: Access, place: ItemFile, upload: str) -> None:
@@ -103,8 +103,8 @@ def _download(access: Access, place: ItemFile, file: Values | None) -> Any:
         key = place.key(access.session, file["uploadId"])
         _authorize(access, "s3:GetObject", key)
         # the type is signed into the address, and no browser displays the file as one of our pages
-        asked = {"response-content-disposition": "attachment", "response-content-type": file["contentType"]}
-        request = s3.signed(_bucket(access.session), "GET", key, access.session.credentials, query=asked)
+        parameters = {"response-content-disposition": "attachment", "response-content-type": file["contentType"]}
+        request = s3.signed(_bucket(access.session), "GET", key, access.session.credentials, query=parameters)
     except GatewayError as error:
         return error
     return {

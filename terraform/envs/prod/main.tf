@@ -16,7 +16,7 @@ provider "aws" {
 }
 
 # `terraform destroy` is refused here, while it is only a plan. The table refuses too, by its deletion protection, but by
-# then roles, alarms and network would be gone. Whoever means it takes this block out first, and says so in a review.
+# then roles, alarms and network would be gone. To do it on purpose, remove this block first, in a reviewed change.
 resource "terraform_data" "kept" {
   lifecycle {
     prevent_destroy = true

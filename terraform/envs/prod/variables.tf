@@ -10,13 +10,13 @@ variable "account_id" {
 }
 
 variable "tags" {
-  description = "Tags of everything, besides those of this environment or instead of them."
+  description = "Tags of all resources; they add to or override those of this environment."
   type        = map(string)
   default     = {}
 }
 
 variable "runbooks" {
-  description = "Where whoever is paged finds the runbooks: an address of your copy of docs/runbooks, such as https://git.example.com/gateway/docs/runbooks."
+  description = "Where on-call staff finds the runbooks: an address of your copy of docs/runbooks, such as https://git.example.com/gateway/docs/runbooks."
   type        = string
   default     = "docs/runbooks"
 }
@@ -33,7 +33,7 @@ variable "run_gateway" {
 }
 
 variable "gateway_image" {
-  description = "Version of the gateway that runs, by tag or digest. Keep it in gateway.auto.tfvars, where every apply finds it: one that is only said on the command line is refused the next time."
+  description = "Version of the gateway that runs, by tag or digest. Keep it in gateway.auto.tfvars, where every apply finds it: if it is only passed on the command line, the next apply is refused."
   type        = string
   default     = null
 }
@@ -87,7 +87,7 @@ variable "notice_emails" {
 }
 
 variable "suspended_tenants" {
-  description = "Tenants that are refused at once."
+  description = "Tenants whose requests are refused immediately."
   type        = list(string)
   default     = []
 }

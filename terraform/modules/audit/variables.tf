@@ -19,7 +19,7 @@ variable "kms_key_arn" {
 }
 
 variable "data_events" {
-  description = "What of the table's reads and writes is recorded: `all`; `writes`: writes of tenants, and everything that anybody else does; `others`: what anybody but a tenant's session does; `none`. `gateway capacity` has the price of each."
+  description = "Which reads and writes of the table are recorded: `all`; `writes`: writes of tenants, and everything by other principals; `others`: only other principals than tenants' sessions; `none`. `gateway capacity` has the price of each."
   type        = string
   default     = "writes"
 

@@ -1,4 +1,4 @@
-# A read cache for programs that work on all tenants, such as reports, and for the gateway where that was asked for. It
+# A read cache for programs that work on all tenants, such as reports, and for the gateway if that is requested. It
 # cannot keep tenants apart: DAX answers with the rights of its own role. So it is off by default, has to be acknowledged,
 # and reads only.
 
@@ -29,7 +29,7 @@ data "aws_iam_policy_document" "reads" {
     resources = concat([var.table_arn], [for name in var.index_names : "${var.table_arn}/index/${name}"])
   }
 
-  # DynamoDB decrypts the table's key in the name of whoever reads, and that is the cluster
+  # DynamoDB decrypts the table's key on behalf of the reader, which is the cluster
   dynamic "statement" {
     for_each = var.kms_key_arn == null ? [] : [var.kms_key_arn]
 
@@ -121,7 +121,7 @@ resource "aws_dax_cluster" "this" {
   lifecycle {
     precondition {
       condition     = var.accept_no_tenant_isolation
-      error_message = "DAX does not know tenants: whoever reaches the cluster reads every tenant's rows. Set accept_no_tenant_isolation = true only for programs that may."
+      error_message = "DAX does not isolate tenants: every client of the cluster reads every tenant's rows. Set accept_no_tenant_isolation = true only for programs that may."
     }
   }
 

@@ -61,7 +61,7 @@ resource "aws_iam_role_policy" "reader" {
   policy = data.aws_iam_policy_document.reader.json
 }
 
-# What somebody attaches by hand is taken off by the next apply.
+# The next apply detaches policies that were attached by hand.
 resource "aws_iam_role_policies_exclusive" "reader" {
   for_each = local.readers
 

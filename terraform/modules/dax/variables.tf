@@ -9,7 +9,7 @@ variable "name" {
 }
 
 variable "accept_no_tenant_isolation" {
-  description = "Say that you know: DAX does not know tenants. Whoever reaches the cluster reads every tenant's rows with the cluster's role, whatever the policies of the table say."
+  description = "Confirms that you know: DAX does not isolate tenants. Every client of the cluster reads every tenant's rows with the cluster's role, whatever the policies of the table say."
   type        = bool
   default     = false
 }
@@ -42,7 +42,7 @@ variable "subnet_ids" {
 }
 
 variable "client_security_group_ids" {
-  description = "Security groups that may connect; nobody without it. That of the gateway's tasks only together with `gateway_role_arn`."
+  description = "Security groups that may connect; none by default. Add that of the gateway's tasks only together with `gateway_role_arn`."
   type        = map(string)
   default     = {}
 }

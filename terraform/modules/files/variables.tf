@@ -14,12 +14,12 @@ variable "tenant_role_arns" {
 
   validation {
     condition     = length(var.tenant_role_arns) > 0
-    error_message = "Without the tenants' role nobody could use the bucket."
+    error_message = "Without the tenants' role, the bucket could not be used."
   }
 }
 
 variable "operator_role_arns" {
-  description = "Roles that may read and write objects besides tenants, such as one that scans or exports files. Empty: nobody."
+  description = "Roles other than the tenants' that may read and write objects, such as one that scans or exports files."
   type        = set(string)
   default     = []
 }

@@ -1,9 +1,9 @@
-# `gateway stream` as a service beside the gateway: the same image, another role, no balancer, and nobody connects to it.
+# `gateway stream` as a second service: the same image, another role, no load balancer, no inbound connections.
 
 locals {
   streams        = { for name, stream in { stream = var.stream } : name => stream if stream != null }
   stream_secrets = compact([try(var.stream.password_secret_arn, null)])
-  # to the servers of the bus, from whoever uses it
+  # to the servers of the bus, from all its clients
   to_bus = var.bus == null ? {} : merge({ tasks = aws_security_group.tasks.id }, { for name in keys(local.streams) : name => aws_security_group.stream[name].id })
 }
 

@@ -25,7 +25,7 @@ variable "environment" {
 
   validation {
     condition     = length(setintersection(keys(var.environment), ["GATEWAY_CURSOR_SECRET", "GATEWAY_BUS_PASSWORD"])) == 0
-    error_message = "The cursor secret is made by this module, and the password of the bus is in a secret: neither stands in a task definition."
+    error_message = "This module creates the cursor secret, and a secret holds the password of the bus: neither may be in a task definition."
   }
 }
 
@@ -128,7 +128,7 @@ variable "kms_key_arn" {
 }
 
 variable "repository_arn" {
-  description = "ECR repository of the image; null where it comes from elsewhere."
+  description = "ECR repository of the image; null if it comes from elsewhere."
   type        = string
   default     = null
 }
@@ -219,12 +219,12 @@ variable "stream" {
 
   validation {
     condition     = var.stream == null ? true : !contains(keys(var.stream.environment), "GATEWAY_BUS_PASSWORD")
-    error_message = "A password never stands in a task definition: name the secret that holds it."
+    error_message = "A password must not be in a task definition: name the secret that holds it."
   }
 }
 
 variable "further_egress" {
-  description = "What the tasks may connect to besides AWS and, with `internet`, the issuers: security groups by name, such as that of a DAX cluster."
+  description = "What the tasks may connect to in addition to AWS and, with `internet`, the issuers: security groups by name, such as that of a DAX cluster."
   type        = map(object({ security_group_id = string, port = number }))
   default     = {}
 }

@@ -20,7 +20,7 @@ locals {
   directory = coalesce(var.policies_dir, "${path.module}/../../../policies")
   # of a model with files only
   of_files = fileexists("${local.directory}/vpc-endpoint-files.json") ? ["vpc-endpoint-files"] : []
-  # where somebody reads the table's stream
+  # if the table's stream is read
   of_stream = var.stream_role ? ["stream-role"] : []
   texts = {
     for name in concat(["tenant-role", "tenant-trust", "boundary", "gateway-role", "vpc-endpoint"], local.of_files, local.of_stream) :
@@ -159,7 +159,7 @@ resource "aws_iam_role_policy" "dax_readers" {
   policy = data.aws_iam_policy_document.dax_readers.json
 }
 
-# Whoever reads the stream reads all tenants: a role of its own, for tasks alone, which nobody can assume.
+# The stream contains the rows of all tenants: a separate role, for tasks only, which no one else can assume.
 data "aws_iam_policy_document" "stream_trust" {
   statement {
     sid     = "Platform"
@@ -273,7 +273,7 @@ resource "aws_iam_role_policy" "revoked" {
   policy = data.aws_iam_policy_document.revoked.json
 }
 
-# What somebody attaches to either role by hand is taken off by the next apply.
+# The next apply detaches policies that were attached to either role by hand.
 resource "aws_iam_role_policies_exclusive" "this" {
   for_each = merge(
     {

@@ -23,7 +23,7 @@ output "tenant_role_name" {
 }
 
 output "stream_role_arn" {
-  description = "Role that reads the table's stream; null where there is none."
+  description = "Role that reads the table's stream; null if there is none."
   value       = var.stream_role ? local.stream_role_arn : null
   depends_on  = [aws_iam_role.stream, aws_iam_role_policy.stream]
 }

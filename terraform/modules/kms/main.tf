@@ -66,7 +66,7 @@ data "aws_iam_policy_document" "data" {
     }
   }
 
-  # DynamoDB decrypts the table's key in the name of whoever reads or writes the table.
+  # DynamoDB decrypts the table's key on behalf of the principal that reads or writes the table.
   statement {
     sid       = "TenantsThroughDynamoDB"
     actions   = ["kms:Decrypt"]

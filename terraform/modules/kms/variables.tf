@@ -19,12 +19,12 @@ variable "tenant_role_arns" {
 
   validation {
     condition     = length(var.tenant_role_arns) > 0
-    error_message = "Without a tenants' role nobody could read the table."
+    error_message = "Without a tenants' role, the table could not be read."
   }
 }
 
 variable "trail_name" {
-  description = "CloudTrail trail that writes with the operations key; null where there is none."
+  description = "CloudTrail trail that writes with the operations key; null if there is none."
   type        = string
   default     = null
 }

@@ -1,4 +1,4 @@
-# Only where it is asked for: public subnets for a load balancer, and NAT for token issuers that are on the internet.
+# Optional: public subnets for a load balancer, and NAT for token issuers that are on the internet.
 
 resource "aws_internet_gateway" "this" {
   count = local.public ? 1 : 0

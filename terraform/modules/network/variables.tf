@@ -88,7 +88,7 @@ variable "sts_endpoint_policy" {
 }
 
 variable "s3_endpoint_statements" {
-  description = "What may pass the gateway endpoint for S3 besides the layers of container images, as a JSON list; output of the module `iam`."
+  description = "What may pass the gateway endpoint for S3 in addition to the layers of container images, as a JSON list; output of the module `iam`."
   type        = string
   default     = "[]"
 

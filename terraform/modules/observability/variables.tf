@@ -102,7 +102,7 @@ variable "thresholds" {
 }
 
 variable "user_errors" {
-  description = "Also watch UserErrors. It counts the whole account, whoever makes them."
+  description = "Also watch UserErrors. The metric counts all callers of the account."
   type        = bool
   default     = false
 }
@@ -118,13 +118,13 @@ variable "gateway_role_name" {
 }
 
 variable "stream_role_name" {
-  description = "The role that reads the table's stream, whose changes CloudTrail tells of; null where nobody reads it. With it come the alarms on the stream."
+  description = "The role that reads the table's stream; CloudTrail reports changes of it. Null if the stream is not read. Enables the alarms on the stream."
   type        = string
   default     = null
 }
 
 variable "trail_log_group_name" {
-  description = "Log group of the audit trail; null where there is none."
+  description = "Log group of the audit trail; null if there is none."
   type        = string
   default     = null
 }
@@ -186,7 +186,7 @@ variable "notice_emails" {
 }
 
 variable "actions_enabled" {
-  description = "Whether alarms notify; off for an environment that nobody watches."
+  description = "Whether alarms notify; turn it off for an environment that is not watched."
   type        = bool
   default     = true
 }

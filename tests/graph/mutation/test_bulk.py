@@ -339,9 +339,11 @@ def test_other_wrong_declarations_are_refused_at_load() -> None:
 
     own = replace(create(thing()), run=run)
     wrong = {
-        bulk(own): "`createThing` is not as `create`, `update`, `remove` or `crud` have made it",
-        bulk(create(thing(), filled={"madeAt": now})): "it repeats a `createThing` with another input than the one",
-        bulk(bulk(create(thing()))[0]): "`bulkCreateThing` is not as",
+        bulk(own): "`createThing` was not created by `create`, `update`, `remove` or `crud`",
+        bulk(
+            create(thing(), filled={"madeAt": now})
+        ): "it uses a `createThing` whose input differs from the declared one",
+        bulk(bulk(create(thing()))[0]): "`bulkCreateThing` was not created by",
     }
     for mutations, fault in wrong.items():
         with pytest.raises(ModelError) as caught:

@@ -272,6 +272,6 @@ def test_arguments_may_be_left_to_the_subject() -> None:
 
 def test_a_lookup_by_the_subject_has_a_key_of_one_id() -> None:
     two = thing(key=Key(pk="THING#{ownerId}", sk="{thingId}"))
-    words = "`subject` needs a key of one Id, which the token's subject fills; the key of Thing is made of `ownerId`"
+    words = "`subject` needs a key of one Id, which the token's subject fills; the key of Thing consists of `ownerId`"
     assert words in fault(two, patterns=(replace(LOOKUP, subject="me"),))
     passes(two, patterns=(replace(LOOKUP, defaults={"ownerId": Subject()}),))

@@ -43,9 +43,9 @@ def test_the_standard_roles_are_right_for_every_model() -> None:
         ({"hides": ("nothing",)}, "`hides` names `nothing`"),
         ({"hides": ("status",)}, "it hides `status`, which every Order has"),
         ({"hides": PERSONAL, "writes": ALL}, "it writes User and hides its `name`"),
-        ({"reads": ("Product",)}, "where Stock lies too"),
-        ({"reads": ("ordersOfUser",)}, "where Email lies too"),
-        ({"writes": ("Product",)}, "it writes Product in `PRODUCT#*`, where Stock lies too"),
+        ({"reads": ("Product",)}, "which also holds Stock"),
+        ({"reads": ("ordersOfUser",)}, "which also holds Email"),
+        ({"writes": ("Product",)}, "it writes Product in `PRODUCT#*`, which also holds Stock"),
         ({"reads": ("Category",), "writes": ("Supplier",)}, "does not read it by its key"),
         ({"reads": ("Category",), "writes": ALL}, "so it must read everything"),
         ({"writes": (), "removes": ("Category",)}, "it removes Category and does not write it"),
@@ -63,7 +63,7 @@ def test_the_standard_roles_are_right_for_every_model() -> None:
         ({"reads": ("Category",), "own": True}, "reads no entity with an `owner`"),
         ({"reads": ("order", "sessionsOfUser"), "own": True}, "`order` reads `ORDER#{orderId}`, which does not hold"),
         ({"own": True, "writes": ("Order",)}, "whose place `ORDER#{orderId}` does not hold its owner"),
-        ({"own": True, "writes": ("Email",)}, "whose unique values lie in partitions of the whole tenant"),
+        ({"own": True, "writes": ("Email",)}, "whose unique values are in partitions of the whole tenant"),
         ({"reads": ("userByEmail",)}, "`userByEmail` returns User"),
         ({"shows": ("status",), "hides": PERSONAL}, "exclude each other"),
         ({"finds": ("nothing",)}, "`finds` names `nothing`, which the model does not declare"),
@@ -136,7 +136,7 @@ def test_what_a_role_finds_by_lies_in_partitions_of_its_own() -> None:
     found = replace(first, entities=(*first.entities, strange), roles=MODEL.domains[0].roles)
     with pytest.raises(ModelError) as refused:
         Model(domains=(found, *others))
-    assert "in whose partition `EMAIL#{email}` Strange lies too" in str(refused.value)
+    assert "whose partition `EMAIL#{email}` also holds Strange" in str(refused.value)
 
 
 def test_what_is_confidential_lies_in_partitions_of_its_own() -> None:
@@ -144,9 +144,9 @@ def test_what_is_confidential_lies_in_partitions_of_its_own() -> None:
     entities = tuple(replace(each, confidential=each.name == "OrderLine") for each in first.entities)
     with pytest.raises(ModelError) as raised:
         Model(domains=(replace(first, entities=entities), *others))
-    [fault] = [fault for fault in raised.value.faults if "`ORDER#{orderId}` too" in fault]
-    assert "entity OrderLine: it is confidential, and Order lies in its partitions" in fault
-    assert "begin its key with a word of its own" in fault
+    [fault] = [fault for fault in raised.value.faults if "shares its partitions `ORDER#{orderId}`" in fault]
+    assert "entity OrderLine: it is confidential, and Order shares its partitions" in fault
+    assert "start its key with a word of its own" in fault
 
 
 def test_everything_does_not_include_what_is_confidential() -> None:

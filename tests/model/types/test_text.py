@@ -41,7 +41,7 @@ def test_a_pattern_holds_for_what_is_looked_up() -> None:
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        (Text(2, min=3), "its length lies between 3 and 2"),
+        (Text(2, min=3), "its length must be between 3 and 2"),
         (Text(pattern="("), "does not compile"),
         (KeyString(normalise="lower"), "`normalise` has 'lower'"),
         (KeyString(pattern="[0-9]+"), "its example `sample-1` breaks its own rules"),

@@ -77,9 +77,9 @@ def test_a_time_bucket_takes_all_writes_of_now() -> None:
     ("read", "write", "heat", "advice"),
     [
         (100, 100, "fine", ""),
-        (2_500, 0, "warm", "read it less: cache it, ask for smaller pages, or keep a copy of what is read most"),
+        (2_500, 0, "warm", "read it less: cache it, request smaller pages, or keep a copy of what is read most"),
         (0, 800, "warm", "2 shards instead of 1"),
-        (3_001, 0, "hot", "read it less: cache it, ask for smaller pages, or keep a copy of what is read most"),
+        (3_001, 0, "hot", "read it less: cache it, request smaller pages, or keep a copy of what is read most"),
     ],
 )
 def test_heat_has_three_degrees(read: float, write: float, heat: str, advice: str) -> None:

@@ -62,7 +62,7 @@ def test_every_hot_partition_is_shown_with_advice() -> None:
 
 
 def test_dax_comes_with_its_warning() -> None:
-    assert "DAX knows no tenants" in text()
+    assert "DAX does not isolate tenants" in text()
 
 
 def test_storage_and_a_break_even_out_of_reach_are_told() -> None:

@@ -201,7 +201,7 @@ async def test_nothing_moves_from_one_tenant_to_another(memory: Whole) -> None:
     work = backfill(memory)
     await work.run(beginning(), ignored)
     assert memory.rows["TENANT#acme#TICKET#t000", "META"] == foreign
-    assert work.tally.reasons() == [("Ticket: it does not lie where its values say", 1)]
+    assert work.tally.reasons() == [("Ticket: its key does not match its values", 1)]
 
 
 async def test_an_index_alone_is_filled_by_single_updates(memory: Whole) -> None:

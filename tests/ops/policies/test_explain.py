@@ -79,7 +79,7 @@ def test_the_text_shows_what_dynamodb_would_be_told() -> None:
 
 
 def test_unknown_roles_and_tenants_are_refused() -> None:
-    with pytest.raises(BadUserInput, match="there is no role `owner`; there are admin, editor, support, viewer"):
+    with pytest.raises(BadUserInput, match="there is no role `owner`; the roles are admin, editor, support, viewer"):
         told("owner", "Scan")
     with pytest.raises(BadUserInput, match="tenant id"):
         told("viewer", "Scan", tenant="*")

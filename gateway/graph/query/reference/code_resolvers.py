@@ -37,8 +37,8 @@ def custom_query(query: CustomQuery) -> Resolver:
     async def resolve(root: None, info: Info, **arguments: Any) -> Any:
         context: Context = info.context
         field: CustomField = context.field(info)
-        found = await code.result(context.reader.caller, field.arguments.values(context.variables))
-        return [_listed(member) for member in found] if query.many and found is not None else _listed(found)
+        result = await code.result(context.reader.caller, field.arguments.values(context.variables))
+        return [_listed(member) for member in result] if query.many and result is not None else _listed(result)
 
     return resolve
 

@@ -171,17 +171,17 @@ class _Executor(Executor[None]):
         path: Path,
         position_context: None,
     ) -> Any:
-        known = self.attributes.get((parent_type, field_details_list[0].node.name.value))
+        leaf = self.attributes.get((parent_type, field_details_list[0].node.name.value))
         # an object that is not an item may return a coroutine, which can be awaited only once
-        if known is not None and type(source) is Item:
-            resolve, coerce = known
+        if leaf is not None and type(source) is Item:
+            resolve, coerce = leaf
             try:
                 value = resolve(source, None)
-                found = None if value is None or isinstance(value, Exception) else coerce(value)
+                result = None if value is None or isinstance(value, Exception) else coerce(value)
             except Exception:  # graphql-core encounters it again and reports it
-                found = None
-            if found is not None and found is not Undefined:
-                return found
+                result = None
+            if result is not None and result is not Undefined:
+                return result
         return super().execute_field(parent_type, source, field_details_list, path, position_context)
 
     def collect_subfields(

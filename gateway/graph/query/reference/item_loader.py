@@ -95,10 +95,10 @@ class _EntityItems:
         return ItemsByKey((key, self.items[key][1]) for key in request.keys)
 
     def _has(self, key: ItemKey, attributes: Attributes) -> bool:
-        if (known := self.items.get(key)) is None:
+        if (item := self.items.get(key)) is None:
             return False
         # a second attempt would most likely fail too, and take more time
-        return attributes <= known[0] or isinstance(known[1], Exception)
+        return attributes <= item[0] or isinstance(item[1], Exception)
 
 
 class ItemLoader:

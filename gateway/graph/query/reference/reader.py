@@ -250,21 +250,21 @@ class Reader:
         pages = iter(
             await self._table.query_each(self.access, [plan for plan in plans if not isinstance(plan, Exception)])
         )
-        found = [plan if isinstance(plan, Exception) else next(pages) for plan in plans]
-        for read, page in zip(reads, found, strict=True):
+        results = [plan if isinstance(plan, Exception) else next(pages) for plan in plans]
+        for read, page in zip(reads, results, strict=True):
             for item in page.items if isinstance(page, Page) else ():
                 self._field_access.refuse(item, read.attributes, "Query")
-        return found
+        return results
 
     def _plan(self, read: _PageRead) -> QueryMany | Exception:
         listing = self.model.listing(read.listing)
         if read.strong and not listing.strong:
             listing = replace(listing, strong=True)  # as the caller requested
-        given = dict(read.arguments)
+        remaining = dict(read.arguments)
         try:
-            self._field_access.check_search(searched_by(listing, given), "Query")
+            self._field_access.check_search(searched_by(listing, remaining), "Query")
             attributes = self._field_access.readable(read.attributes, "Query")
-            arguments = windowed(listing, given, datetime.now(UTC))
+            arguments = windowed(listing, remaining, datetime.now(UTC))
             return plan_listing(self.model, listing, self.tenant, arguments, read.window, attributes)
         except Exception as error:  # of this page alone
             return error

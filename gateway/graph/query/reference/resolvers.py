@@ -101,7 +101,7 @@ _ATTRIBUTE = attribute("").__code__
 
 
 def is_attribute(resolver: Resolver | None) -> bool:
-    """Whether `attribute` made the resolver, which then does nothing but read: it needs no `info`."""
+    """Whether `attribute` created the resolver, which then only reads: it needs no `info`."""
     return getattr(resolver, "__code__", None) is _ATTRIBUTE
 
 
@@ -234,14 +234,14 @@ def watched_list() -> Resolver:
     async def resolve(root: None, info: Info, **arguments: Any) -> dict[str, Any]:
         context: Context = info.context
         field: WatchListField = context.field(info)
-        given = context.filled(field.arguments, _present(arguments))
+        filled = context.filled(field.arguments, _present(arguments))
         if not field.pages and (context.event is None or context.event.changes is None):
             # INVARIANT: AWS authorizes the list itself before anything of it is reported, whether or not its page is
             # selected.
-            listed = dict(given)
+            listed = dict(filled)
             take_arguments(field.listing, listed)
             await context.reader.page(field.listing, listed, Window(1), frozenset())
-        return given
+        return filled
 
     return resolve
 
@@ -249,8 +249,8 @@ def watched_list() -> Resolver:
 def watched_page() -> Resolver:
     async def resolve(root: dict[str, Any], info: Info) -> RelayConnection | None:
         context: Context = info.context
-        told = context.event is not None and context.event.changes is not None
-        return None if told else await _connection(context, context.field(info), dict(root))
+        reports_changes = context.event is not None and context.event.changes is not None
+        return None if reports_changes else await _connection(context, context.field(info), dict(root))
 
     return resolve
 
@@ -271,22 +271,26 @@ async def _list_changes(
     each."""
     reader, entity = context.reader, context.reader.model.entities[field.listing.entity]
     take_arguments(field.listing, arguments)
-    asked: Filter | None = arguments.get(FILTER)
-    compared = frozenset(comparison.attribute for comparison in asked.comparisons) if asked is not None else frozenset()
+    item_filter: Filter | None = arguments.get(FILTER)
+    compared = (
+        frozenset(comparison.attribute for comparison in item_filter.comparisons)
+        if item_filter is not None
+        else frozenset()
+    )
     keys = tuple(change.key for change in changes)
     items = await reader.watched(field.lookup, field.listing, keys, field.attributes | compared)
-    found: list[ListChange] = []
+    list_changes: list[ListChange] = []
     for change in changes:
         item, kind = items[change.key], change.kind
         if kind is not ListChangeKind.REMOVED and item is None:
             continue  # it was removed since; the note of its removal follows
-        if item is not None and asked is not None and not passes(entity, asked, item.values):
+        if item is not None and item_filter is not None and not passes(entity, item_filter, item.values):
             if kind is ListChangeKind.ADDED:
                 continue
             kind = ListChangeKind.REMOVED
-        told = global_id(reader.scope, entity.name, change.identity)
-        found.append(ListChange(kind, told, None if kind is ListChangeKind.REMOVED else item))
-    return found
+        node_id = global_id(reader.scope, entity.name, change.identity)
+        list_changes.append(ListChange(kind, node_id, None if kind is ListChangeKind.REMOVED else item))
+    return list_changes
 
 
 # Relations: the items that an item refers to.

@@ -54,8 +54,8 @@ def instance(formula: Formula, tags: Tags, splits: Mapping[str, Split]) -> Formu
                 return Constant(key in facts)
             case Like(piece, pattern, fold):
                 texts = [tags[token.key] if isinstance(token, Ref) else token for token in pattern]
-                known = tuple(token for token in texts if token is not None)
-                like = Constant(False) if len(known) < len(texts) else Like(piece, merged(known), fold)
+                tokens = tuple(token for token in texts if token is not None)
+                like = Constant(False) if len(tokens) < len(texts) else Like(piece, merged(tokens), fold)
                 return Constant(evaluator(like, splits)(facts)) if piece.subject in tags else like
             case ArnLike(subject) | Scalar(subject) if subject in tags:
                 return Constant(evaluator(part, splits)(facts))

@@ -38,7 +38,7 @@ def _ours(alarm: Alarm, table: str) -> bool:
 
 
 def _called_after(name: str, table: str) -> bool:
-    # two environments whose names begin alike, `shop` and `shop-eu`, cannot be told apart by this
+    # two environments whose names start alike, `shop` and `shop-eu`, cannot be distinguished by this
     return name == table or name.startswith(f"{table}-")
 
 
@@ -58,13 +58,13 @@ def _watched(case: Case, ours: list[Alarm]) -> Iterator[AuditFinding]:
     for signal in signals(case):
         groups.setdefault(signal.group, []).append(signal)
     seen = [metric for alarm in ours if period_fault(alarm) is None for metric in alarm.metrics]
-    for group, wanted in groups.items():
-        blind = [signal.label for signal in wanted if not _any(signal, seen)]
+    for group, group_signals in groups.items():
+        blind = [signal.label for signal in group_signals if not _any(signal, seen)]
         if blind:
             more = f" and {len(blind) - _SHOWN} more" if len(blind) > _SHOWN else ""
             yield failed(f"{group}: no alarm on {', '.join(blind[:_SHOWN])}{more}", fixes.ALARMS)
         else:
-            yield passed(f"{group}: {len(wanted)} signals are watched with the right dimensions")
+            yield passed(f"{group}: {len(group_signals)} signals are watched with the right dimensions")
 
 
 def _any(signal: Signal, seen: list[Metric]) -> bool:
@@ -84,7 +84,7 @@ def _delivered(
         more = f" and {len(silent) - _SHOWN} more" if len(silent) > _SHOWN else ""
         yield failed(f"no notification by {', '.join(silent[:_SHOWN])}{more}", fixes.DELIVERY)
     elif ours:
-        yield passed(f"{len(ours)} alarms notify somebody, directly or through a composite alarm")
+        yield passed(f"{len(ours)} alarms notify a receiver, directly or through a composite alarm")
 
 
 def _heard(alarm: Alarm, topics: Mapping[str, int | Missing]) -> bool:

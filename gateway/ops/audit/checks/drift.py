@@ -127,7 +127,7 @@ def _several(value: Any) -> frozenset[Any]:
 
 
 def _silos(role: RoleFacts, deployment: Deployment) -> Iterator[Deployment]:
-    for statement in (statement for found in role.policies.values() for statement in _statements(found)):
+    for statement in (statement for policy in role.policies.values() for statement in _statements(policy)):
         arn = statement.get("Resource")
         with suppress(ConfigurationError):
             if isinstance(arn, str):
@@ -159,13 +159,13 @@ def _behind(statement: Mapping[str, Any]) -> str:
 def _attached(
     label: str, role: RoleFacts, name: str, expected: Statements, *others: Statements
 ) -> Iterator[AuditFinding]:
-    texts = {each: canonical(found) for each, found in role.policies.items()}
+    texts = {attached: canonical(policy) for attached, policy in role.policies.items()}
     yield _same(label, name, canonical(expected) in texts.values())
-    known = {canonical(other) for other in (expected, *others)}
-    for each, found in role.policies.items():
+    expected_texts = {canonical(other) for other in (expected, *others)}
+    for attached, policy in role.policies.items():
         # a policy that only denies, such as a revocation of sessions, is not drift
-        if texts[each] not in known and _grants(found):
-            yield failed(f"the {label} has a further policy `{each}` that allows something", fixes.ROLES)
+        if texts[attached] not in expected_texts and _grants(policy):
+            yield failed(f"the {label} has a further policy `{attached}` that allows something", fixes.ROLES)
 
 
 def _grants(found: Statements) -> bool:

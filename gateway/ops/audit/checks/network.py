@@ -21,18 +21,18 @@ _PRINCIPALS: Final = ("Principal", "NotPrincipal")
 
 
 def endpoint(case: Case) -> Iterator[AuditFinding]:
-    found = case.facts.endpoints
-    if not isinstance(found, tuple):
-        yield missing(found)
+    endpoints = case.facts.endpoints
+    if not isinstance(endpoints, tuple):
+        yield missing(endpoints)
         return
-    ours = own_endpoints(case, found)
+    ours = own_endpoints(case, endpoints)
     where = f"VPC {case.subject.vpc}" if case.subject.vpc else f"any VPC of {case.subject.region}"
     if not ours:
-        yield failed(f"there is no endpoint for DynamoDB in {where}{_instead(case, found)}", fixes.ENDPOINT)
+        yield failed(f"there is no endpoint for DynamoDB in {where}{_instead(case, endpoints)}", fixes.ENDPOINT)
     for endpoint in ours:
         yield from _endpoint(case, endpoint)
-    if case.subject.vpc is None and len(ours) < len(standing(found)):
-        others = len(standing(found)) - len(ours)
+    if case.subject.vpc is None and len(ours) < len(standing(endpoints)):
+        others = len(standing(endpoints)) - len(ours)
         yield missing(
             UnknownFact(f"{others} other endpoints do not name the tenants' role: whose are they?", fixes.VPC)
         )
@@ -89,8 +89,8 @@ def _policy_faults(case: Case, policy: Statements) -> Iterator[str]:
     tags = {"aws:PrincipalTag/TenantId": _TENANT, "aws:PrincipalArn": deployment.tenant_role}
     own = Permissions(rendered, tags, place)
     stranger = Permissions(rendered, {**tags, "aws:PrincipalArn": _STRANGER}, place)
-    asked = questions(case.model, _TENANT)
-    bodies = [(request, request.body(case.model.table, deployment.table)) for request in asked]
+    requests = questions(case.model, _TENANT)
+    bodies = [(request, request.body(case.model.table, deployment.table)) for request in requests]
     blocked = [request.pattern for request, body in bodies if not own.check(request.operation, body).allowed]
     if blocked:
         yield f"its policy blocks {len(blocked)} reads of tenants, such as {blocked[0]}"

@@ -50,13 +50,15 @@ def _tenant(case: Case, role: RoleFacts, deployment: Deployment) -> Iterator[Aud
     if role.longest_session > _HOUR:
         yield failed(f"sessions of the tenants' role may last {role.longest_session:,} s", fixes.ROLES)
     yield from _linted((*documents, *([boundary] if boundary else [])))
-    wide, narrow, asked = _tried(case, documents, boundary, deployment)
+    wide, narrow, evaluated = _evaluate_probes(case, documents, boundary, deployment)
     if wide:
         yield failed(f"{len(wide)} requests get through that must not: {_some(wide)}", fixes.ROLES)
     if narrow:
         yield failed(f"{len(narrow)} requests of a tenant are denied: {_some(narrow)}", fixes.ROLES)
     if not wide and not narrow:
-        yield passed(f"{asked:,} requests in {len(case.model.roles)} roles: own rows only, nothing without a tenant")
+        yield passed(
+            f"{evaluated:,} requests in {len(case.model.roles)} roles: own rows only, nothing without a tenant"
+        )
     yield from _trust(case, role, deployment)
 
 
@@ -68,14 +70,14 @@ def _linted(documents: tuple[PolicyDocument, ...]) -> Iterator[AuditFinding]:
             yield failed(f"{document.kind} policy, {where}: {finding.message}", fixes.ROLES)
 
 
-def _tried(
+def _evaluate_probes(
     case: Case, documents: tuple[PolicyDocument, ...], boundary: PolicyDocument | None, deployment: Deployment
 ) -> tuple[list[str], list[str], int]:
     """Evaluates every probe of the isolation proof on the live policies: what is too wide, too narrow, and how many."""
     sessions, place = generated(case.model).sessions, place_of(case.model, deployment)
     wide: list[str] = []
     narrow: list[str] = []
-    asked = 0
+    evaluated = 0
     # the role must isolate tenants without a session policy as well, in case the gateway sends none
     alone = GatewayRole("any", "", (Grant(ITEM_ACTIONS),), patterns=frozenset(case.model.patterns))
     layers = [(role, role.name, (sessions[role.name],)) for role in roles_of(case.model)]
@@ -86,7 +88,7 @@ def _tried(
         tagged |= {PRINCIPAL_SUBJECT: SAMPLE_SUBJECT} if role.own else {}
         own, nobody = Permissions(policies, {**arn, **tagged}, place), Permissions(policies, arn, place)
         for probe in probes(ProbeScene(case.model, deployment, _TENANT, role, _VICTIM)):
-            asked += 2
+            evaluated += 2
             allowed = own.check(probe.operation, probe.body).allowed
             if allowed and probe.expected == "denied":
                 wide.append(f"{label}: {probe.name}")
@@ -94,7 +96,7 @@ def _tried(
                 narrow.append(f"{label}: {probe.name}")
             if nobody.check(probe.operation, probe.body).allowed:
                 wide.append(f"{label}, without a tenant: {probe.name}")
-    return wide, narrow, asked
+    return wide, narrow, evaluated
 
 
 def _trust(case: Case, role: RoleFacts, deployment: Deployment) -> Iterator[AuditFinding]:
@@ -165,15 +167,15 @@ def gateway_privilege(case: Case) -> Iterator[AuditFinding]:
         return
     policies = PolicySet(documents, boundary=boundary)
     further = " and, to read from DAX clusters, those that are made for it" if case.subject.dax_roles else ""
-    fact = f"the gateway's own role reaches no data and assumes nobody's role but the tenants'{further}"
+    fact = f"the gateway's own role reaches no data and assumes only the tenants' role{further}"
     yield from passed_unless(_faults(case, role, policies), fact)
 
 
 def _faults(case: Case, role: RoleFacts, policies: PolicySet) -> Iterator[AuditFinding]:
     table = case.facts.table
     resources = (table.arn, *(f"{table.arn}/index/{name}" for name in (*table.indexes, *table.local_indexes)))
-    asked = [(action, resource) for action in (*ITEM_ACTIONS, "Scan") for resource in resources]
-    data = sorted({action for action, resource in asked if _may(policies, f"dynamodb:{action}", resource)})
+    requests = [(action, resource) for action in (*ITEM_ACTIONS, "Scan") for resource in resources]
+    data = sorted({action for action, resource in requests if _may(policies, f"dynamodb:{action}", resource)})
     if data:
         yield failed(f"the gateway's own role may {', '.join(data)}: without a tenant", fixes.ROLES)
     stranger = f"{role.arn.rpartition('/')[0]}/stranger"

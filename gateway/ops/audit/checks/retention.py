@@ -47,7 +47,9 @@ def deletion_protection(case: Case) -> Iterator[AuditFinding]:
 
 def stream(case: Case) -> Iterator[AuditFinding]:
     if case.facts.table.stream is None:
-        yield failed("the stream is off: changes cannot be followed, and none of the past can be later", fixes.STREAM)
+        yield failed(
+            "the stream is off: changes cannot be followed, and past changes cannot be recovered later", fixes.STREAM
+        )
     else:
         yield passed(f"the stream is on, with {case.facts.table.stream}")
 
@@ -58,7 +60,7 @@ def stream(case: Case) -> Iterator[AuditFinding]:
 def encryption(case: Case) -> Iterator[AuditFinding]:
     key = case.facts.key
     if key is None:
-        yield failed("the table is encrypted with DynamoDB's own key, which nobody can withdraw", fixes.ENCRYPTION)
+        yield failed("the table is encrypted with DynamoDB's own key, which cannot be revoked", fixes.ENCRYPTION)
     elif not isinstance(key, KeyFacts):
         yield missing(key)
     else:

@@ -38,8 +38,8 @@ def _allowed(case: Case, documents: tuple[PolicyDocument, ...], boundary: Policy
     resources = (table.arn, *(f"{table.arn}/index/{name}" for name in (*table.indexes, *table.local_indexes)))
     context = {"aws:PrincipalTag/TenantId": "audit"}
     for action in _ACTIONS:
-        asked = (Authorisation(f"dynamodb:{action}", resource, context) for resource in resources)
-        if any(evaluate(policies, one).allowed for one in asked):
+        requests = (Authorisation(f"dynamodb:{action}", resource, context) for resource in resources)
+        if any(evaluate(policies, one).allowed for one in requests):
             yield action
 
 

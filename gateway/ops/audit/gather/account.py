@@ -88,7 +88,7 @@ class Live:
             raise FactUnavailable(UnknownFact("there are no AWS credentials", "log in, or pass `--profile`")) from error
         except (BotoCoreError, ValueError) as error:
             # botocore raises ValueError for a malformed address
-            raise FactUnavailable(UnknownFact(f"{service} cannot be asked: {str(error).rstrip('.')}")) from error
+            raise FactUnavailable(UnknownFact(f"{service} cannot be called: {str(error).rstrip('.')}")) from error
 
 
 def _session(account: AuditedAccount) -> boto3.Session:

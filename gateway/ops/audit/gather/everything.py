@@ -14,7 +14,7 @@ from gateway.ops.audit.gather.table import backup_facts, key_facts, scaling_fact
 from gateway.ops.audit.results import AuditSubject
 from gateway.ops.policies.files import stale_policies
 
-# What the repository holds beside the code: the page of access patterns and the policy files.
+# Files of the repository: the page of access patterns and the policy files.
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ def role_facts(live: Live, arn: str | None, option: str) -> RoleFacts:
     name = arn.rpartition("/")[2]
     role = live.ask("iam", "get_role", RoleName=name)["Role"]
     if role["Arn"] != arn:
-        raise FactUnavailable(UnknownFact(f"the account that is asked has `{role['Arn']}` and not `{arn}`"))
+        raise FactUnavailable(UnknownFact(f"the audited account has `{role['Arn']}`, not `{arn}`"))
     return RoleFacts(
         arn=arn,
         trust=document(role.get("AssumeRolePolicyDocument", {})),

@@ -127,8 +127,8 @@ _KINDS = {"ReadCapacityUnits": "read", "WriteCapacityUnits": "write"}
 
 def scaling_facts(live: Live, table: str, indexes: tuple[str, ...]) -> tuple[ScalingTarget, ...]:
     places = {f"table/{table}": TABLE, **{f"table/{table}/index/{name}": name for name in indexes}}
-    asked: dict[str, Any] = {"ServiceNamespace": "dynamodb", "ResourceIds": list(places)}
-    targets = live.pages("application-autoscaling", "describe_scalable_targets", "ScalableTargets", **asked)
+    request: dict[str, Any] = {"ServiceNamespace": "dynamodb", "ResourceIds": list(places)}
+    targets = live.pages("application-autoscaling", "describe_scalable_targets", "ScalableTargets", **request)
     # policies can be listed for one resource, or for all of them
     policies = live.pages(
         "application-autoscaling", "describe_scaling_policies", "ScalingPolicies", ServiceNamespace="dynamodb"

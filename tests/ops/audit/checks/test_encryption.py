@@ -9,7 +9,7 @@ from tests.ops.audit.spoil import changed, failures, verdicts
 @pytest.mark.parametrize(
     ("key", "fact"),
     [
-        (None, "the table is encrypted with DynamoDB's own key, which nobody can withdraw"),
+        (None, "the table is encrypted with DynamoDB's own key, which cannot be revoked"),
         (
             KeyFacts("AWS", "Enabled", rotates=False),
             "the table is encrypted with a key that AWS manages: its policy is not ours",

@@ -71,7 +71,7 @@ def test_an_address_that_nobody_answers_at_is_unknown() -> None:
         found = learn(lambda: live.ask("dynamodb", "list_tables"))
         live.close()
     assert isinstance(found, UnknownFact)
-    assert found.reason.startswith("dynamodb cannot be asked: Could not connect to the endpoint URL")
+    assert found.reason.startswith("dynamodb cannot be called: Could not connect to the endpoint URL")
 
 
 def test_keys_do_not_show() -> None:
@@ -86,7 +86,7 @@ def test_a_profile_that_does_not_exist_is_told() -> None:
 def test_an_address_that_is_none_is_unknown() -> None:
     live = Live(AuditedAccount(REGION, "not an address", credentials=Credentials("a", "b")))
     found = learn(lambda: live.ask("dynamodb", "list_tables"))
-    assert found == UnknownFact("dynamodb cannot be asked: Invalid endpoint: not an address")
+    assert found == UnknownFact("dynamodb cannot be called: Invalid endpoint: not an address")
 
 
 def test_nobody_without_credentials_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,7 +68,7 @@ async def test_a_tenant_whose_table_is_not_read_is_refused_a_subscription_and_a_
         assert "a table of its own" in str(caught.value)
         with pytest.raises(BadUserInput, match="a table of its own"):
             served.subscriptions.check_streamed(
-                await served.gateway.endpoint.callers.open(f"Bearer {bearer()}".encode())
+                await served.gateway.endpoint.callers.open(f"Bearer {bearer()}".encode(), lambda principal: None)
             )
         async with served.watch(ITEM, {"id": "o-1"}, tenant="globex") as events:
             await events.next()

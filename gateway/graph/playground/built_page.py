@@ -127,7 +127,7 @@ def landing_page(
         if f"/{name}" not in pages:
             page = _without(name, page)
     names = ", ".join(f"<code>{name}</code>" for name in tenants)
-    values = {"ADDRESS": address or "", "TENANTS": names, "TOKEN_COMMAND": escape(token), "SECOND": tenants[1]}
+    values = {"ADDRESS": address or "", "TENANTS": names, "COMMAND": escape(token), "SECOND": tenants[1]}
     for word, text in values.items():
         page = page.replace(word, text)
     return page.replace("QUERY", escape(query, quote=False))

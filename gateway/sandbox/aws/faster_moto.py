@@ -1,7 +1,7 @@
 """Makes moto fast enough to work with, without changing its answers. See `Embedded`, which runs one request at a time.
 
-For every Query moto sorts the whole table, for every item of a transaction it copies the whole table, and for every
-value of an answer it tries all types and their aliases.
+For every Query moto sorts the whole table, for every item of a transaction it copies the whole table, for every
+attribute of an item it adds up the sizes of all, and for every value of an answer it tries all types and their aliases.
 """
 
 import copy
@@ -12,6 +12,7 @@ from typing import Any
 from moto.core.common_models import BaseModel
 from moto.core.serialize import ResponseSerializer
 from moto.dynamodb.models import DynamoDBBackend
+from moto.dynamodb.models.dynamo_type import DynamoType, Item, LimitedSizeDict
 from moto.dynamodb.models.table import Table
 
 _COPIES = "_copies"  # of a table, while a transaction runs
@@ -25,6 +26,7 @@ def speed_up() -> None:
     """Replaces methods of moto, for the whole process."""
     for function in (all_items, query, __deepcopy__):
         setattr(Table, function.__name__, function)
+    setattr(Item, __init__.__name__, __init__)
     setattr(DynamoDBBackend, update_item.__name__, update_item)
     setattr(ResponseSerializer, get_value.__name__, get_value)
     setattr(BaseModel, "__new__", staticmethod(_new))  # noqa: B010  mypy does not let a method be replaced
@@ -82,6 +84,15 @@ def _with_value(items: Iterable[Any], name: str, value: Any) -> Iterator[Any]:
         # the values of numbers are texts too, and `1` is `1.0`
         if found is not None and (found.value == text if text is not None and found.type == "S" else found == value):
             yield item
+
+
+def __init__(item: Any, hash_key: Any, range_key: Any, attrs: dict[str, Any]) -> None:  # noqa: N807  of `Item`
+    """Adds up the sizes once, with the last attribute: an item is too large if all of it is."""
+    item.hash_key, item.range_key, item.attrs = hash_key, range_key, LimitedSizeDict()
+    last = next(reversed(attrs), None)
+    for name, value in attrs.items():
+        add = LimitedSizeDict.__setitem__ if name == last else dict.__setitem__
+        add(item.attrs, name, DynamoType(value))
 
 
 def __deepcopy__(table: Any, memo: dict[int, Any]) -> Any:  # noqa: N807  the name by which `copy` finds it

@@ -143,8 +143,13 @@ async def test_nor_when_the_place_comes_in_the_moment_of_leaving(world: World) -
 
 
 async def test_an_operation_does_not_wait_until_its_own_time_is_over(world: World) -> None:
-    limits = replace(world.endpoint.limits, seconds=0.2)
-    world.endpoint = replace(world.endpoint, limits=limits)
-    async with full(world):
-        answer = await world.post(QUERY)
-    assert json.loads(answer.content)["errors"][0]["extensions"]["code"] == "THROTTLED", "and not TIMEOUT"
+    await world.post(QUERY)  # its document is known from here on
+    codes = []
+    for seconds in (0.2, 1, 5, 25):  # a busy machine may take longer than that before it waits
+        world.endpoint = replace(world.endpoint, limits=replace(world.endpoint.limits, seconds=seconds))
+        async with full(world):
+            answer = await world.post(QUERY)
+        codes.append(json.loads(answer.content)["errors"][0]["extensions"]["code"])
+        if codes[-1] == "THROTTLED":
+            return
+    raise AssertionError(codes)

@@ -110,6 +110,22 @@ async def test_a_query_of_a_table_without_a_sort_key_finds_its_item() -> None:
         await engine.close()
 
 
+@pytest.mark.parametrize(("texts", "fits"), [([150_000] * 2, True), ([150_000] * 3, False), ([1, 410_000, 1], False)])
+async def test_an_item_that_is_too_large_is_refused(texts: list[int], fits: bool) -> None:
+    engine = Embedded(ACCOUNT, REGION)
+    try:
+        await ask(engine, "CreateTable", schema(False, "S"))
+        item = {"PK": {"S": "a"}, **{f"a{at}": {"S": "x" * size} for at, size in enumerate(texts)}}
+        asked = {"TableName": TABLE, "Item": item}
+        if fits:
+            await ask(engine, "PutItem", asked)
+        else:
+            with pytest.raises(EngineRefused, match="size"):
+                await ask(engine, "PutItem", asked)
+    finally:
+        await engine.close()
+
+
 @pytest.mark.parametrize("sort", [True, False])
 async def test_what_a_failed_transaction_has_changed_put_and_deleted_is_as_before(sort: bool) -> None:
     engine = Embedded(ACCOUNT, REGION)

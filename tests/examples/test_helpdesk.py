@@ -216,7 +216,7 @@ async def test_it_runs_on_the_sandbox_with_real_sessions(loaded: ServedDomains, 
     with Sandbox(Options(port=0, policies=tmp_path)) as sandbox:
         keys = sandbox.ready.gateway
         aws = boto3.Session(keys.access_key, keys.secret_key, region_name=sandbox.ready.region)
-        with pytest.raises(ConfigurationError, match="is not what the model says"):
+        with pytest.raises(ConfigurationError, match="does not match the model"):
             create_app(sandbox.settings(domains=[NAME], policies_dir=Path("policies")), aws=aws)
         served = create_app(sandbox.settings(domains=[NAME], policies_dir=tmp_path), aws=aws)
         async with (

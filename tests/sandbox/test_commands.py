@@ -162,7 +162,7 @@ def test_an_engine_that_is_not_there_ends_it_with_a_message() -> None:
     out = io.StringIO()
     url = f"http://127.0.0.1:{free_port(0)}"
     assert dev(replace(WANTED, dynamodb_endpoint=url), Console(file=out, width=200)) == 1
-    assert f"the engine at {url}/ does not answer" in out.getvalue()
+    assert f"the engine at {url}/ does not respond" in out.getvalue()
 
 
 def test_an_address_of_another_machine_is_a_message() -> None:

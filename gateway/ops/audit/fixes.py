@@ -20,9 +20,11 @@ PROTECTION: Final = "`table.deletion_protection`: true"
 ENDPOINT: Final = "`network.existing`: the route tables of the gateway's subnets; or `network.create`"
 VPC: Final = "name the gateway's VPC: `--vpc`, or `--config` with the output `audit_config` of Terraform"
 ENDPOINT_POLICY: Final = "`terraform apply`: the module `network` installs policies/vpc-endpoint.json"
-ALARMS: Final = "`terraform apply`: the module `observability` makes every alarm; `alarms.latency_ms` lists operations"
+ALARMS: Final = (
+    "`terraform apply`: the module `observability` creates every alarm; `alarms.latency_ms` lists operations"
+)
 DELIVERY: Final = "`alarms.actions_enabled`: true, with addresses in `alarms.page_emails` and `alarms.notice_emails`"
-ROLES: Final = "`terraform apply`: the module `iam` installs the documents of policies/ and takes off all others"
+ROLES: Final = "`terraform apply`: the module `iam` installs the documents of policies/ and detaches all others"
 TABLE_POLICY: Final = "remove it: `aws dynamodb delete-resource-policy --resource-arn <arn of the table>`"
 TABLE: Final = "`terraform apply`, with `table_file` as `gateway terraform-inputs` prints it"
 POLICIES: Final = "`gateway policies`, review the difference, then `terraform apply`"

@@ -218,7 +218,7 @@ def _trail(plan: CapacityPlan) -> Iterator[str]:
     yield from markdown_table(head, rows)
     on_demand = plan.expected.month.on_demand
     whole = f", {plan.trails[0].total / on_demand:.0%} of it for `all`" if on_demand else ""
-    yield from ("", f"Beside {on_demand:,.2f} for the table on demand{whole}; set by `audit.data_events`.", "")
+    yield from ("", f"In addition to {on_demand:,.2f} for the table on demand{whole}; set by `audit.data_events`.", "")
     yield f"Assumed: every request is one event of {plan.assumed.event_bytes:,} bytes. What people and jobs do is not"
     yield "counted, nor is storage."
     yield ""

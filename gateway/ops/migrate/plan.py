@@ -39,7 +39,7 @@ def _reasons(model: Model, entity: Entity) -> Iterator[str]:
         if place.filling:
             yield f"`{place.name}` is being filled"
         if place.shards is not None and place.shards.previous is not None:
-            yield f"`{place.name}` has {place.shards.count} shards, and {place.shards.previous} besides"
+            yield f"`{place.name}` moves between {place.shards.previous} and {place.shards.count} shards"
     yield from (f"the counter of `{listing.name}` is being filled" for listing in model.filling.get(entity.name, ()))
 
 

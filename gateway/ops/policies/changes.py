@@ -99,7 +99,7 @@ def read_baseline(against: str, directory: Path) -> dict[str, Mapping[str, Any]]
 def _git(directory: Path, *arguments: str) -> str:
     # a revision cannot start like an option of git, so none can be passed as one
     if any(argument.startswith("-") and argument != "--name-only" for argument in arguments):
-        raise BadUserInput("a revision does not begin with `-`")
+        raise BadUserInput("a revision must not start with `-`")
     try:
         ran = subprocess.run(  # noqa: S603  # no shell
             ["git", "-C", str(directory), *arguments],  # noqa: S607  # whichever git is installed

@@ -26,7 +26,7 @@ from gateway.ops.policies.readme import page
 
 README: Final = "README.md"
 _SHOWN_LINES: Final = 40
-_MEND: Final = "run `gateway policies` and review the difference"
+_FIX: Final = "run `gateway policies` and review the difference"
 
 
 def texts(model: Model) -> dict[str, str]:
@@ -112,7 +112,7 @@ def _fault(path: Path, expected: Mapping[str, Any]) -> str | None:
         return f"policy file `{path}`: {error.message}"
     if canonical(document) == canonical(expected):
         return None
-    return f"policy file `{path}` is not what the model says ({_changed(document, expected)}): {_MEND}"
+    return f"policy file `{path}` does not match the model ({_changed(document, expected)}): {_FIX}"
 
 
 def _changed(found: Mapping[str, Any], expected: Mapping[str, Any]) -> str:

@@ -47,7 +47,7 @@ def _split(line: str, spec: TableSpec) -> _Words:
     try:
         operation, *rest = shlex.split(line)
     except ValueError as error:
-        raise BadUserInput("a request begins with an operation, such as `GetItem PK=... SK=...`") from error
+        raise BadUserInput("a request must start with an operation, such as `GetItem PK=... SK=...`") from error
     if operation not in OPERATIONS:
         raise BadUserInput(f"DynamoDB has no operation `{operation}`")
     words = _Words(operation)
@@ -88,7 +88,7 @@ def _items(words: _Words) -> list[Body]:
 def _one(words: _Words) -> Body:
     items = _items(words)
     if len(items) != 1:
-        raise BadUserInput(f"`{words.operation}` names one key")
+        raise BadUserInput(f"`{words.operation}` must name exactly one key")
     return items[0]
 
 
@@ -128,7 +128,7 @@ def _write(operation: str, words: _Words, item: Body, table: str) -> Body:
 def _update(words: _Words, item: Body, table: str) -> Body:
     names = words.names()
     if not names:
-        raise BadUserInput("an update names in `attributes` what it sets")
+        raise BadUserInput("an update must name the attributes that it sets in `attributes`")
     aliases = {f"#a{position}": name for position, name in enumerate(names)}
     values: dict[str, Any] = {f":a{position}": {"S": "x"} for position in range(len(names))}
     sets = ", ".join(f"#a{position} = :a{position}" for position in range(len(names)))
@@ -143,7 +143,7 @@ def _single(words: _Words, spec: TableSpec, table: str) -> Body:
 def _transact_write(words: _Words, spec: TableSpec, table: str) -> Body:
     members = [(kind, _text_item(names)) for kind, names in words.groups]
     if not all(kind for kind, _ in members):
-        raise BadUserInput(f"a member begins with one of {', '.join(_MEMBERS)}")
+        raise BadUserInput(f"a member must start with one of {', '.join(_MEMBERS)}")
     return sample_requests.transact_write(
         *((kind, _write(_MEMBERS[kind], words, item, table)) for kind, item in members)
     )

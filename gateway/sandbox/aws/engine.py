@@ -88,6 +88,6 @@ class Forwarded:
         try:
             answer = self._http.send(request.prepare())
         except BotoCoreError as error:
-            message = f"the engine at {self._url} does not answer"
+            message = f"the engine at {self._url} does not respond"
             raise AwsFault("ServiceUnavailable", message, status=503) from error
         return EngineResponse(answer.status_code, answer.content)

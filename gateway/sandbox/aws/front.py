@@ -115,7 +115,7 @@ async def _read(http: HttpRequest) -> Request:
         if len(body) > _MAX_BODY:
             raise AwsFault("RequestEntityTooLargeException", "Request size exceeded 16 MB", 413)
     if http.url.query:
-        raise AwsFault("IncompleteSignatureException", "The sandbox takes no query string.")
+        raise AwsFault("IncompleteSignatureException", "The sandbox accepts no query string.")
     headers = tuple((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in http.headers.raw)
     return Request(headers, bytes(body))
 

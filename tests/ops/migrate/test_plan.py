@@ -13,7 +13,7 @@ from tests.store.growing import AFTER, NEW, OLD, model
 
 def test_a_change_is_read_from_the_model() -> None:
     assert plan(NEW).reasons == {
-        "Ticket": ("schema 2", "`GSI2` has 4 shards, and 2 besides", "`GSI1` is being filled"),
+        "Ticket": ("schema 2", "`GSI2` moves between 2 and 4 shards", "`GSI1` is being filled"),
     }
 
 

@@ -113,7 +113,7 @@ def expected() -> dict[tuple[str, str], Any]:
 
 def test_plan_backfill_verify_switch(world: World) -> None:
     code, said = world.run("plan")
-    assert (code, said) == (0, "Ticket: schema 2, `GSI2` has 4 shards, and 2 besides, `GSI1` is being filled\n")
+    assert (code, said) == (0, "Ticket: schema 2, `GSI2` moves between 2 and 4 shards, `GSI1` is being filled\n")
     before = world.rows()
     code, said = world.run("verify")
     assert code == 1

@@ -102,7 +102,7 @@ def test_a_file_changed_by_hand_is_refused_with_the_statement_named(written: Pat
     change(document)
     path.write_text(json.dumps(document))
     (fault,) = faults(written)
-    assert "is not what the model says (statements `OwnItems`): run `gateway policies`" in fault
+    assert "does not match the model (statements `OwnItems`): run `gateway policies`" in fault
 
 
 @pytest.mark.parametrize(

@@ -76,17 +76,17 @@ def test_options_reach_the_request() -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("", "begins with an operation"),
-        ("GetItem 'PK=a", "begins with an operation"),
+        ("", "must start with an operation"),
+        ("GetItem 'PK=a", "must start with an operation"),
         ("Fetch PK=a", "no operation `Fetch`"),
         ("GetItem PK", "`PK` is not `name=value`"),
         ("GetItem Put PK=a", "`Put` is not `name=value`"),
-        ("GetItem PK=a SK=b PK=c SK=d", "`GetItem` names one key"),
-        ("GetItem", "`GetItem` names one key"),
+        ("GetItem PK=a SK=b PK=c SK=d", "`GetItem` must name exactly one key"),
+        ("GetItem", "`GetItem` must name exactly one key"),
         ("GetItem PK=a SK=b ProjectionExpression=c", "`ProjectionExpression` is not a key: write `attributes=...`"),
         ("TransactWriteItems Put PK=a SK=b note=c Delete PK=a SK=b note=c", "`note` is not a key"),
-        ("UpdateItem PK=a SK=b", "an update names in `attributes` what it sets"),
-        ("TransactWriteItems PK=a SK=b", "a member begins with one of Put, Update, Delete, ConditionCheck"),
+        ("UpdateItem PK=a SK=b", "an update must name the attributes that it sets in `attributes`"),
+        ("TransactWriteItems PK=a SK=b", "a member must start with one of Put, Update, Delete, ConditionCheck"),
     ],
 )
 def test_a_line_that_says_nothing_is_told_so(line: str, message: str) -> None:

@@ -61,7 +61,7 @@ async def test_a_request_reaches_the_other_engine_signed_anew() -> None:
 async def test_an_engine_that_is_not_there_is_named() -> None:
     url = f"http://127.0.0.1:{free_port(0)}"
     engine = Forwarded(url, "eu-west-1")
-    with pytest.raises(AwsFault, match=f"engine at {url}/ does not answer") as refused:
+    with pytest.raises(AwsFault, match=f"engine at {url}/ does not respond") as refused:
         await engine.call("DynamoDB_20120810.GetItem", b"{}")
     await engine.close()
     assert refused.value.status == 503

@@ -37,18 +37,18 @@ def _index_faults(case: Case) -> Iterator[str]:
     declared = {index.name: index for index in case.model.table.indexes}
     yield from (f"{name} is missing in the table" for name in declared if name not in live)
     yield from (
-        f"the model does not know {name}: it costs writes and serves nothing" for name in live.keys() - declared
+        f"the model does not declare {name}: it costs writes and serves no pattern" for name in live.keys() - declared
     )
     for name in declared.keys() & live.keys():
         index, facts = declared[name], live[name]
         if index.local is not (name in case.facts.table.local_indexes):
-            yield f"{name} is {'global' if index.local else 'local'} in the table, and not in the model"
+            yield f"{name} is {'global' if index.local else 'local'} in the table, but not in the model"
         if facts.keys != (index.pk, index.sk):
             yield f"{name} is keyed by {_listed(facts.keys)}, the model by {_listed((index.pk, index.sk))}"
         projection = " ".join([index.projection, *sorted(case.model.table.included(index))])
         if facts.projection != projection:
             yield (
-                f"{name} projects {facts.projection}, the model says {projection}; DynamoDB does not change the "
+                f"{name} projects {facts.projection}, the model says {projection}; DynamoDB cannot change the "
                 "projection of an index: declare an index of another name, fill it, and remove this one"
             )
 

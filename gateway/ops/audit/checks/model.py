@@ -31,9 +31,9 @@ def documented_patterns(case: Case) -> Iterator[AuditFinding]:
         case None:
             yield failed("docs/access-patterns.md cannot be read", fixes.PAGE)
         case text if text != access_patterns(model):
-            yield failed("docs/access-patterns.md is not what the model says", fixes.PAGE)
+            yield failed("docs/access-patterns.md does not match the model", fixes.PAGE)
         case _:
-            yield passed(f"{len(model.patterns)} access patterns; docs/access-patterns.md is as the model prints it")
+            yield passed(f"{len(model.patterns)} access patterns; docs/access-patterns.md is up to date")
 
 
 def prefixes(case: Case) -> Iterator[AuditFinding]:
@@ -44,7 +44,7 @@ def prefixes(case: Case) -> Iterator[AuditFinding]:
         return
     count, entities = len(list(_places(case.model))), len(case.model.entities)
     yield passed(
-        f"every partition key of {count} places of {entities} entities begins with TENANT#<tenant>#WORD; "
+        f"every partition key of {count} places of {entities} entities starts with TENANT#<tenant>#WORD; "
         "checked on the model, no item was read"
     )
 

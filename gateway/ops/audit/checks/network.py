@@ -34,7 +34,9 @@ def endpoint(case: Case) -> Iterator[AuditFinding]:
     if case.subject.vpc is None and len(ours) < len(standing(endpoints)):
         others = len(standing(endpoints)) - len(ours)
         yield missing(
-            UnknownFact(f"{others} other endpoints do not name the tenants' role: whose are they?", fixes.VPC)
+            UnknownFact(
+                f"{others} other endpoints do not name the tenants' role; it is unknown what they are for", fixes.VPC
+            )
         )
 
 
@@ -64,7 +66,7 @@ def _endpoint(case: Case, facts: EndpointFacts) -> Iterator[AuditFinding]:
     if facts.state != "available":
         yield failed(f"{label} is {facts.state}", fixes.ENDPOINT)
     if not facts.routes:
-        yield failed(f"{label} has no route table: nothing goes through it", fixes.ENDPOINT)
+        yield failed(f"{label} has no route table, so no traffic goes through it", fixes.ENDPOINT)
     faults = list(_policy_faults(case, facts.policy))
     if faults:
         yield failed(f"{label}: {'; '.join(faults)}", fixes.ENDPOINT_POLICY)
@@ -95,7 +97,7 @@ def _policy_faults(case: Case, policy: Statements) -> Iterator[str]:
     if blocked:
         yield f"its policy blocks {len(blocked)} reads of tenants, such as {blocked[0]}"
     if any(stranger.check(request.operation, body).allowed for request, body in bodies):
-        yield "its policy lets others than the tenants' role read"
+        yield "its policy lets roles other than the tenants' read"
     if own.check("Scan", {"TableName": deployment.table}).allowed:
         yield "its policy lets a Scan pass"
 

@@ -106,7 +106,7 @@ def _trust(case: Case, role: RoleFacts, deployment: Deployment) -> Iterator[Audi
         return
     yield from _linted((document,))
     if not deployment.gateway_role:
-        yield missing(UnknownFact("who may assume the tenants' role was not tried", "give `--gateway-role`"))
+        yield missing(UnknownFact("it was not checked who may assume the tenants' role", "give `--gateway-role`"))
         return
     fact = "only the gateway's role may assume the tenants' role, and only for a tenant"
     yield from passed_unless(_assuming(case, role, deployment, document), fact)
@@ -125,7 +125,7 @@ def _assuming(case: Case, role: RoleFacts, deployment: Deployment, document: Pol
     if not isinstance(trust.assume(right, live, gateway), Allow):
         yield failed("the gateway's role may not assume the tenants' role", fixes.ROLES)
     if isinstance(trust.assume(right, live, stranger), Allow):
-        yield failed("others than the gateway's role may assume the tenants' role", fixes.ROLES)
+        yield failed("principals other than the gateway's role may assume the tenants' role", fixes.ROLES)
     if isinstance(trust.assume(untagged, live, gateway), Allow):
         yield failed("the tenants' role may be assumed without a tenant", fixes.ROLES)
 
@@ -166,7 +166,7 @@ def gateway_privilege(case: Case) -> Iterator[AuditFinding]:
         yield from (failed(f"the gateway's role: {reason}", fixes.ROLES) for reason in broken)
         return
     policies = PolicySet(documents, boundary=boundary)
-    further = " and, to read from DAX clusters, those that are made for it" if case.subject.dax_roles else ""
+    further = " and the reader roles of DAX clusters" if case.subject.dax_roles else ""
     fact = f"the gateway's own role reaches no data and assumes only the tenants' role{further}"
     yield from passed_unless(_faults(case, role, policies), fact)
 

@@ -16,7 +16,7 @@ def ttl(case: Case) -> Iterator[AuditFinding]:
     if not isinstance(live, TtlFacts):
         yield missing(live)
     elif live.status not in _ON:
-        yield failed(f"TTL is {live.status}: what expires stays for ever", fixes.TTL)
+        yield failed(f"TTL is {live.status}: expired items are never deleted", fixes.TTL)
     elif live.attribute != declared:
         yield failed(f"TTL reads `{live.attribute}`, the model writes `{declared}`", fixes.TTL)
     else:

@@ -115,5 +115,5 @@ def learn(gather: Callable[[], T]) -> T | Missing:
 def _unknown(service: str, operation: str, code: str) -> UnknownFact:
     action = f"{service}:{''.join(word.capitalize() for word in operation.split('_'))}"
     if code in _DENIED:
-        return UnknownFact(f"no permission for `{action}`", "allow it to the auditor: docs/audit.md has the policy")
+        return UnknownFact(f"no permission for `{action}`", "grant it to the auditor: docs/audit.md has the policy")
     return UnknownFact(f"`{action}` failed: {code or 'no reason given'}")

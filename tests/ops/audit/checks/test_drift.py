@@ -30,10 +30,10 @@ def test_missing_further_and_other_indexes_are_drift(case: Case) -> None:
     changes["OLD"] = replace(changes.pop("GSI2"), name="OLD")
     assert failures(table_drift, with_table(case, indexes=changes)) == [
         "GSI2 is missing in the table",
-        "the model does not know OLD: it costs writes and serves nothing",
+        "the model does not declare OLD: it costs writes and serves no pattern",
         "GSI1 is keyed by GSI1PK, the model by GSI1PK / GSI1SK",
         (
-            "GSI1 projects INCLUDE a b, the model says ALL; DynamoDB does not change the projection of an index: "
+            "GSI1 projects INCLUDE a b, the model says ALL; DynamoDB cannot change the projection of an index: "
             "declare an index of another name, fill it, and remove this one"
         ),
     ]

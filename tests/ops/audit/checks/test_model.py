@@ -40,7 +40,7 @@ def test_patterns_without_words_and_indexes_without_patterns_fail(case: Case) ->
     assert failures(documented_patterns, spoilt) == [
         "patterns without a description: thingsByColour",
         "no access pattern reads GSI2, GSI3",
-        "docs/access-patterns.md is not what the model says",
+        "docs/access-patterns.md does not match the model",
     ]
 
 
@@ -48,7 +48,7 @@ def test_patterns_without_words_and_indexes_without_patterns_fail(case: Case) ->
     ("page", "fact"),
     [
         (None, "docs/access-patterns.md cannot be read"),
-        ("# old", "docs/access-patterns.md is not what the model says"),
+        ("# old", "docs/access-patterns.md does not match the model"),
     ],
 )
 def test_a_page_that_is_missing_or_stale_fails(case: Case, page: str | None, fact: str) -> None:

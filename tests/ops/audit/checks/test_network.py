@@ -42,7 +42,7 @@ def test_an_account_without_endpoint_fails(case: Case) -> None:
     ("changes", "words"),
     [
         ({"state": "pending"}, "is pending"),
-        ({"routes": 0}, "has no route table: nothing goes through it"),
+        ({"routes": 0}, "has no route table, so no traffic goes through it"),
     ],
 )
 def test_an_endpoint_that_nothing_goes_through_fails(case: Case, changes: dict[str, Any], words: str) -> None:
@@ -52,7 +52,7 @@ def test_an_endpoint_that_nothing_goes_through_fails(case: Case, changes: dict[s
 
 def test_the_policy_that_aws_gives_by_default_fails(case: Case) -> None:
     [fact] = failures(endpoint, with_endpoint(case, policy=FULL))
-    assert "lets others than the tenants' role read" in fact
+    assert "lets roles other than the tenants' read" in fact
     assert "lets a Scan pass" in fact
 
 

@@ -75,7 +75,7 @@ def test_policies_that_are_not_understood_fail(case: Case) -> None:
 def test_a_trust_policy_for_everybody_fails(case: Case) -> None:
     everybody = _replaced(policy(TRUST_FILE), GATEWAY_ROLE, "*")
     facts = failures(tenant_privilege, with_role(case, "tenant_role", trust=everybody))
-    assert "others than the gateway's role may assume the tenants' role" in facts
+    assert "principals other than the gateway's role may assume the tenants' role" in facts
 
 
 def test_a_trust_policy_without_tags_fails(case: Case) -> None:
@@ -95,7 +95,7 @@ def test_a_trust_policy_for_another_gateway_fails(case: Case) -> None:
 def test_without_the_gateways_role_the_trust_is_not_tried(case: Case) -> None:
     nameless = replace(case, subject=replace(case.subject, gateway_role=None))
     assert facts_of(tenant_privilege, nameless, LineVerdict.UNKNOWN) == [
-        "who may assume the tenants' role was not tried"
+        "it was not checked who may assume the tenants' role"
     ]
 
 

@@ -9,7 +9,7 @@ from tests.ops.audit.spoil import changed, facts_of, failures, verdicts, with_ta
 @pytest.mark.parametrize(
     ("found", "fact"),
     [
-        (TtlFacts("DISABLED", None), "TTL is DISABLED: what expires stays for ever"),
+        (TtlFacts("DISABLED", None), "TTL is DISABLED: expired items are never deleted"),
         (TtlFacts("ENABLED", "expires"), "TTL reads `expires`, the model writes `ttl`"),
     ],
 )

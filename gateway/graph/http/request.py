@@ -125,7 +125,7 @@ class LargeBody:
         body = _unpacked(self.sent, limit) if self.packed else self.sent
         # what would be refused later is refused before it is made into a million objects
         _check_values(body, values)
-        return graphql_request(_json(body, "the body"))
+        return graphql_request(strict_json(body, "the body"))
 
 
 async def read_request(
@@ -147,7 +147,7 @@ async def read_request(
             raise _not_gzip() from error
     elif len(body) > LARGE:
         return LargeBody(body, packed=False)
-    return graphql_request(_json(body, "the body"))
+    return graphql_request(strict_json(body, "the body"))
 
 
 def _asked_by_get(scope: Scope) -> GraphQLRequest:
@@ -208,7 +208,8 @@ def _too_large(limit: int) -> BodyTooLarge:
     return BodyTooLarge(f"the body is larger than {limit} bytes")
 
 
-def _json(raw: bytes, what: str) -> Any:
+def strict_json(raw: bytes, what: str) -> Any:
+    """Raises `HttpError` where it is not JSON, or names something twice."""
     try:
         content = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
@@ -267,7 +268,7 @@ def _from_query(query_string: bytes) -> dict[str, Any]:
             given[name] = value
     for name in ("variables", "extensions"):
         if given.get(name):
-            given[name] = _json(given[name].encode(errors="replace"), f"`{name}`")
+            given[name] = strict_json(given[name].encode(errors="replace"), f"`{name}`")
         else:
             given.pop(name, None)
     return given

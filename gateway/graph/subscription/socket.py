@@ -18,7 +18,7 @@ from gateway.graph.errors import failure
 from gateway.graph.http.endpoint import Send
 from gateway.graph.http.http_error import HttpError
 from gateway.graph.http.log_lines import RequestLog
-from gateway.graph.http.request import Receive, Scope, graphql_request, merged_headers
+from gateway.graph.http.request import Receive, Scope, graphql_request, merged_headers, strict_json
 from gateway.graph.http.responses import HttpResponse
 from gateway.graph.subscription.close_codes import CloseCode, SocketClosed, close_code
 from gateway.graph.subscription.cohort import SubscriptionEnded
@@ -265,9 +265,9 @@ def _parsed(message: Mapping[str, Any], limit: int) -> Mapping[str, Any]:
     if len(raw) > limit:
         raise SocketClosed(CloseCode.TOO_BIG, f"a message may have at most {limit} bytes")
     try:
-        content = orjson.loads(raw)
-    except orjson.JSONDecodeError as error:
-        raise SocketClosed(CloseCode.BAD_MESSAGE, "the message is not valid JSON") from error
+        content = strict_json(raw, "the message")
+    except HttpError as error:
+        raise SocketClosed(CloseCode.BAD_MESSAGE, error.message) from error
     if not isinstance(content, dict):
         raise SocketClosed(CloseCode.BAD_MESSAGE, "the message must be a JSON object")
     return content

@@ -36,6 +36,7 @@ async def _socket(served: Shop, *, ready: bool = True, **limits: Any) -> AsyncIt
         (['{"type": "subscribe", "id": 1, "payload": {}}'], 4400),
         (['{"type": "subscribe", "id": "", "payload": {}}'], 4400),
         (['{"type": "connection_init", "payload": "me"}'], 4400),
+        (['{"type": "ping", "type": "connection_init"}'], 4400),
         (['{"type": "subscribe", "id": "1", "payload": {"query": "{ __typename }"}}'], 4401),
         (['{"type": "connection_init"}'], 4403),
         (['{"type": "connection_init", "payload": {"authorization": "Bearer none"}}'], 4403),

@@ -66,10 +66,9 @@ async def test_a_tenant_whose_table_is_not_read_is_refused_a_subscription_and_a_
             async with served.watch(ITEM, {"id": "o-1"}) as events:
                 await events.next()
         assert "a table of its own" in str(caught.value)
+        caller = await served.gateway.endpoint.callers.open(f"Bearer {bearer()}".encode(), lambda principal: None)
         with pytest.raises(BadUserInput, match="a table of its own"):
-            served.subscriptions.check_streamed(
-                await served.gateway.endpoint.callers.open(f"Bearer {bearer()}".encode(), lambda principal: None)
-            )
+            served.subscriptions.check_streamed(caller)
         async with served.watch(ITEM, {"id": "o-1"}, tenant="globex") as events:
             await events.next()
 

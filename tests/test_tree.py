@@ -29,7 +29,7 @@ TESTED_WITH = {
     **dict.fromkeys(
         (
             f"graph/subscription/{part}.py"
-            for part in ("cohort", "event_reader", "interest", "operations", "position", "subscription")
+            for part in ("event_reader", "interest", "operations", "position", "subscription")
         ),
         "graph/subscription/test_subscriptions.py",
     ),

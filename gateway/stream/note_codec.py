@@ -38,7 +38,9 @@ def messages_of(notes: Sequence[ChangeNote], before: int) -> Iterator[NoteMessag
         parts = [(tenant, rows) for tenant, group in _by_tenant(part).items() for rows in _limited(group)]
         for number, (tenant, rows) in enumerate(parts):
             until = part[-1].order if number == len(parts) - 1 else before
-            content = b'{"v":%d,"until":%d,"notes":[%s]}' % (_VERSION, until, b",".join(rows))
+            # INVARIANT: `until` is text. DynamoDB's sequences have more than 64 bits, and a JSON number would be rounded:
+            # the notes up to the rounded value would count as sent.
+            content = b'{"v":%d,"until":"%d","notes":[%s]}' % (_VERSION, until, b",".join(rows))
             yield NoteMessage(tenant, until, content)
         before = part[-1].order
 
@@ -79,7 +81,10 @@ def _encode(note: ChangeNote) -> bytes:
 
 def until_of(content: bytes) -> int:
     """The sequence of its shard up to which the bus has every note; raises `MalformedMessage`."""
-    return int(_read(content)["until"])
+    until = _read(content).get("until")
+    if not isinstance(until, str):
+        raise MalformedMessage("the message does not say up to which sequence the bus has its shard")
+    return int(until)
 
 
 def notes_of(tenant: str, content: bytes, shard: str, first: int) -> list[ChangeNote]:

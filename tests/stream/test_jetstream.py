@@ -70,6 +70,23 @@ async def following(address: BusAddress, deliver: Deliver, ring: int = 1_000) ->
         yield bus
 
 
+async def test_the_next_publisher_continues_with_sequences_of_more_than_64_bits(server: NatsServer) -> None:
+    """As those of DynamoDB; rounded, they would make it skip the notes that follow."""
+    first = 111_500_000_000_006_326_741_797
+    async with publishing(server.address()) as publisher:
+        await publisher.publish([note(first + number) for number in range(3)])
+    bus = JetStreamBus(server.address())
+    async with bus.running():
+        await followed(bus)
+        notes, position = list[ChangeNote](), dict(bus.position())
+        bus.subscribe("acme", notes.append)
+        async with publishing(server.address()) as publisher:
+            await publisher.publish([note(first + number) for number in range(1, 8)])
+        await until(lambda: len(notes) >= 5)
+        assert numbers(notes) == [first + number for number in range(3, 8)]
+        assert numbers(await bus.replay("acme", position)) == numbers(notes)
+
+
 async def test_a_note_arrives_as_it_was_sent_but_for_its_position(server: NatsServer) -> None:
     received = list[ChangeNote]()
     sent = dataclasses.replace(note(7), kind="removed", expired=True)

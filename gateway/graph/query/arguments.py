@@ -31,13 +31,13 @@ MAX_ERRORS = 5  # reported for a document or its variables in one response
 
 
 class InvalidArguments(Exception):
-    """A field does not accept an argument; graphql-core words the reason."""
+    """A field does not accept an argument; the message comes from graphql-core."""
 
 
 def coerced(
     schema: GraphQLSchema, definitions: Sequence[VariableDefinitionNode], given: Mapping[str, Any], *, discreet: bool
 ) -> dict[str, Any] | list[GraphQLError]:
-    """The coerced variables of an operation, or the errors; with `discreet`, errors do not suggest names."""
+    """Returns the coerced variables of an operation, or the errors; if `discreet`, errors do not suggest names."""
     coerced_values = get_variable_values(schema, definitions, dict(given), MAX_ERRORS, discreet)
     return coerced_values if isinstance(coerced_values, list) else coerced_values.coerced
 
@@ -77,7 +77,7 @@ class Arguments:
 
     @property
     def are_variables(self) -> bool:
-        """Whether each argument that the document names is a variable: nothing has to be read for a request."""
+        """Whether every argument in the document is a variable, so that no literals need to be read."""
         return not self._nested and self.fixed.keys().isdisjoint(self.names)
 
     def variables_of(self, arguments: Iterable[str]) -> frozenset[str]:

@@ -73,7 +73,7 @@ class PagePrice:
         return (1 + ends) * once
 
     def _size(self, arguments: Mapping[str, Any]) -> int:
-        """A size that is too large is refused at run time."""
+        """Returns the requested page size; one that is too large is refused at run time."""
         size: int = arguments.get("first", arguments.get("last", self.limits.default_page))
         return min(max(size, 0), self.limits.page)
 

@@ -1,4 +1,4 @@
-"""The arguments of a list: which items are requested, and Relay's paging arguments as a window of them."""
+"""The arguments of a list: separates Relay's paging arguments from the others and turns them into a window."""
 
 from collections.abc import Mapping
 from functools import lru_cache

@@ -108,9 +108,11 @@ class PricedReads:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """`names` are the variables that it depends on; None if it also depends on the clock.
+    """The price of an operation.
 
-    For a variable in `cursors` it only matters whether it is set. `known` has the estimates by all of these.
+    `names` are the variables that it depends on; None if it also depends on the clock.
+
+    For a variable in `cursors`, it only matters whether it is set. `known` caches the estimates by all of these.
     """
 
     reads: tuple[PricedReads, ...]
@@ -197,7 +199,8 @@ class Pricing:
         return None
 
     def _watched_list(self, root: WatchListField) -> PricedReads:
-        """The first event has the page and later ones a few items: the estimate is the more expensive of both."""
+        """Prices a watched list: the first event has the page and later ones a few items, and the higher price
+        counts."""
         pages = tuple(self._page(page) for page in root.pages)
         unit: Units = _item_units(self._model, root.changes[0].lookup) if root.changes else lambda _: 0.0
         below = tuple(read for changes in root.changes for item in changes.items for read in self._below(item))
@@ -205,7 +208,7 @@ class Pricing:
         return PricedReads(lambda *_: (0.0, 1), (pages, (changed,)))
 
     def _node(self, root: NodeField) -> PricedReads:
-        """By global id: the most expensive of the possible types."""
+        """Prices a field by global id as the most expensive of its possible types."""
         lookups = [_item_units(self._model, lookup) for lookup, _ in root.items.values()]
         below = tuple(self._below(item) for _, item in root.items.values())
         count = self._count(root.arguments, "ids") if root.plural else lambda _: 1
@@ -299,7 +302,7 @@ def _reads_arguments(field: Any) -> bool:
 
 
 def given(arguments: Arguments, variables: Variables) -> dict[str, Any]:
-    """Invalid arguments cost nothing; they are refused at run time."""
+    """Returns a price of zero for invalid arguments, which are refused at run time."""
     try:
         return arguments.values(variables)
     except InvalidArguments:

@@ -1,5 +1,4 @@
-"""Loads items by their keys for one request; keys that are requested in one turn of the event loop are read in one
-batch."""
+"""Loads items by key for one request: keys requested in one turn of the event loop are read in one batch."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence

@@ -50,7 +50,7 @@ Info = GraphQLResolveInfo[Any]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a mutation that has run: its payload, or why it failed."""
+    """The outcome of a mutation that has run: its payload, or the error."""
 
     payload: Any = None
     error: Exception | None = None
@@ -70,7 +70,7 @@ class Context:
     places: Places
     variables: Variables
     event: "ListEvent | None" = None  # the event of a subscription to a list
-    outcome: Outcome | None = None  # of the operation's one mutation, where it has run already
+    outcome: Outcome | None = None  # of the operation's only mutation, if it has already run
 
     def field(self, info: Info) -> Any:
         """The field of the operation's tree that is being resolved."""

@@ -1,10 +1,8 @@
 """The log: one line per operation (who, what, how long, how much; never a token, a variable or an item).
 
 Lines are JSON objects. They are buffered for 50 ms, or until there are many. Warnings and errors are written
-immediately,
-together with all earlier lines. A process that is killed loses at most the lines of its last 50 ms; a process that
-exits
-by itself writes everything.
+immediately, together with all earlier lines. A process that is killed loses at most the lines of its last 50 ms; a
+process that exits by itself writes everything.
 """
 
 import asyncio

@@ -216,8 +216,7 @@ def strict_json(raw: bytes, what: str) -> Any:
         raise HttpError(HTTPStatus.BAD_REQUEST, f"{what} is not valid JSON") from error
     # Parsers disagree on duplicate members: the last one wins here, but the first may win in a proxy that inspects the
     # body. Each member has one colon, and strings may contain more. If the parsed value, written again, has fewer
-    # colons
-    # than the text, members were dropped.
+    # colons than the text, members were dropped.
     colons = raw.count(b":") if b"\\" not in raw else _colons(raw)
     try:
         kept = orjson.dumps(content).count(b":")

@@ -138,8 +138,7 @@ class Subscription:
                 raise self._ended
             if event.number < self._newest:
                 # INVARIANT: a subscriber never goes back in time: if the read of an event began before the read of the
-                # last
-                # sent event, it is read again.
+                # last sent event, it is read again.
                 self._owed.merge(event.pending)
                 continue
             self._newest = event.number

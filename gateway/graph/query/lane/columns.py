@@ -72,8 +72,7 @@ class Column:
 
     `wire` is the type of the stored value. `write` is an expression that contains `{}` for it and may use `names`: it
     encodes common values without a function call, and calls a function only for unusual ones. `numbers` encodes the
-    values
-    of all rows together, if every row has one.
+    values of all rows together, if every row has one.
     """
 
     wire: Any
@@ -87,8 +86,7 @@ class Numbers:
     """Encodes the numbers of many rows.
 
     If one match shows that all are plain, the expression `write` encodes the list `{}`; otherwise `odd` encodes each
-    number
-    that is not plain. One match for all rows takes a fifth of the time of one match per row.
+    number that is not plain. One match for all rows takes a fifth of the time of one match per row.
     """
 
     plain: Callable[[str], Any]  # matches all numbers, each on its own line

@@ -1,8 +1,7 @@
 """Compiles short functions at run time from plain source, which tracebacks can show.
 
 INVARIANT: nothing from a document is ever part of the source; response keys, attribute names and texts are values,
-which
-the source refers to as `f0`, `a0` and so on.
+which the source refers to as `f0`, `a0` and so on.
 """
 
 import itertools

@@ -128,8 +128,7 @@ class LaneRequest:
         """Sends one call and returns its typed response.
 
         INVARIANT: no request reaches DynamoDB that the session's policies do not allow: the prepared permission checks
-        the
-        body as it is sent, and if it does not allow it, the evaluator decides.
+        the body as it is sent, and if it does not allow it, the evaluator decides.
         """
         if self.stopped is not None:
             raise FallBack(Reason.FAILED_CALL) from self.stopped

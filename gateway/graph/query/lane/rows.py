@@ -43,10 +43,8 @@ class RowType:
     """The type of the rows of one read: of one entity, or of an item and its collection.
 
     `fields` has the field of the row for each attribute. An attribute that a field of the response needs is required in
-    the
-    row's type, so that msgspec checks it while decoding; if a read returns rows of two entities, the generated
-    functions
-    check it.
+    the row's type, so that msgspec checks it while decoding; if a read returns rows of two entities, the generated
+    functions check it.
     """
 
     def __init__(

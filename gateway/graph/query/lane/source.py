@@ -42,8 +42,7 @@ class LaneTable:
         """Prepares a call.
 
         `asked` are the attributes that the operation needs, including those that the role may not read. `tail` follows
-        the
-        tenant's prefix in every leading key of the call.
+        the tenant's prefix in every leading key of the call.
         """
         permission = self.session.permissions.shared.prepare(operation, example)
         if permission is not None:

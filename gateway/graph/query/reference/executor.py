@@ -58,11 +58,9 @@ class _Executor(Executor[None]):
     """graphql-core's executor for a variant, with three shortcuts; it completes large responses in pieces.
 
     Collected fields are cached, because they depend only on the conditions of the variant. The keys of the cache are
-    ids
-    of AST nodes, which live as long as the document, and therefore as long as the variant. Scalars and enums are
-    completed
-    without determining the kind of their type again. Attributes with such values are read without an `info`; a null or
-    invalid value is left to graphql-core, which reads it again.
+    ids of AST nodes, which live as long as the document, and therefore as long as the variant. Scalars and enums are
+    completed without determining the kind of their type again. Attributes with such values are read without an `info`;
+    a null or invalid value is left to graphql-core, which reads it again.
     """
 
     collected: dict[Any, CollectedFields]

@@ -101,8 +101,7 @@ class JetStreamLink:
         }
 
     async def _create(self, js: JetStreamContext) -> None:
-        """Creates the stream if it is missing; a stream that an operator created with other limits is left
-        unchanged."""
+        """Creates the stream if it is missing; an existing one is left unchanged, even if its limits differ."""
         stream = self.address.stream
         try:
             await js.stream_info(stream)

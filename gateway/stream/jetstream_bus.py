@@ -81,8 +81,7 @@ class JetStreamBus:
                     await self._moved.wait()
 
     def _behind(self, position: Mapping[str, str]) -> bool:
-        """True until the bus was reached for the first time; False while it is disconnected, because no notes arrive
-        then."""
+        """Whether to wait for the position: always before the first connection, never while disconnected."""
         if not self._identity:
             return True
         return self.connected and int(position.get(self._identity, "-1")) > int(

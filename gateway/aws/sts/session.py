@@ -37,8 +37,10 @@ class Session:
 
     @property
     def scope(self) -> str:
-        """Identifies whose session it is: what is sealed for one scope is invalid in any other. No tenant id has a
-        `#`."""
+        """Identifies whose session it is; what is sealed for one scope is invalid in any other.
+
+        Tenant ids have no `#`, so scopes are unambiguous.
+        """
         subject = self.subject
         return self.tenant if subject is None else f"{self.tenant}#{subject}"
 

@@ -78,8 +78,10 @@ class Sessions:
         return len(self._kept)
 
     async def open(self, principal: Principal) -> Session:
-        """Returns a session with time left to live; raises `Forbidden`, `Unavailable` or `Throttled` if there is
-        none."""
+        """Returns a session with time left to live.
+
+        Raises `Forbidden`, `Unavailable` or `Throttled` if there is none.
+        """
         # INVARIANT: the tenant is looked up before any cached session, so a suspended one is refused at once.
         tenancy = self._tenants.lookup(principal.tenant)
         role = self._roles.role_of(principal.roles)

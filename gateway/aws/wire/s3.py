@@ -153,8 +153,7 @@ def _refused(status: int) -> AccessDenied | AwsUnavailable:
 
 
 async def _send(request: SignedRequest, body: bytes) -> tuple[int, Mapping[bytes, bytes]]:
-    """Returns the status and headers, without reading the body. Opens one connection per call, because calls are
-    rare."""
+    """Returns the status and headers without reading the body; opens a connection, because calls are rare."""
     try:
         async with asyncio.timeout(_SECONDS):
             return await _exchange(request, body)

@@ -1,5 +1,6 @@
-"""Builds `extensions.explain`: the DynamoDB calls of an operation, the policy statements that allowed them, their cost,
-and the domain code that was called.
+"""Builds `extensions.explain`: the DynamoDB calls of an operation, the statements that allowed them, and their cost.
+
+It also lists the domain code that was called.
 
 INVARIANT: it contains shapes of keys and names of statements, never the value of a key or of an item.
 """

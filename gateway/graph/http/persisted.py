@@ -67,8 +67,7 @@ class Persisted:
         return text
 
     def keep(self, tenant: TenantId, asked: GraphQLRequest) -> None:
-        """Stores a document. Call it only for valid requests that `text` has accepted, so that nothing else takes
-        space."""
+        """Stores a document; call it only for valid requests that `text` has accepted, to save space."""
         given, text = _hash(asked.extensions), asked.query
         if given is None or text is None or self.trusted_documents_only or given in self._trusted:
             return

@@ -199,8 +199,7 @@ class Pricing:
         return None
 
     def _watched_list(self, root: WatchListField) -> PricedReads:
-        """Prices a watched list: the first event has the page and later ones a few items, and the higher price
-        counts."""
+        """Prices the first event, which has the page, and a later one, which has a few items; the higher one counts."""
         pages = tuple(self._page(page) for page in root.pages)
         unit: Units = _item_units(self._model, root.changes[0].lookup) if root.changes else lambda _: 0.0
         below = tuple(read for changes in root.changes for item in changes.items for read in self._below(item))

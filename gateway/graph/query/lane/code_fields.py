@@ -73,8 +73,7 @@ class CodeWriter:
 
 
 class CodeColumn:
-    """A computed field, or any refused field; the rows of a refused field are still read, as in the reference
-    executor."""
+    """A computed field, or any refused field, for which the rows are still read, as in the reference executor."""
 
     def __init__(self, rows: "RowType", entity: Entity, field: CodeField, denied: Attributes) -> None:
         self._values = CodeValues(rows, entity, field, denied)

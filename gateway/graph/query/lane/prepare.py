@@ -162,8 +162,7 @@ class Preparation:
         return Level(tuple(shapes), (*loads, *self._code_loads(rows, items)))
 
     def _code_loads(self, rows: RowType, items: Sequence[ItemSelection]) -> list[Load]:
-        """Returns the loads of fields with code that need more than the row; fields with the same name are loaded
-        together."""
+        """Returns the loads of fields whose code needs more than the row; equal fields are loaded together."""
         loads: list[Load] = []
         shared: dict[tuple[str, str], tuple[LoadedCode, list[LoadedWant]]] = {}
         for part, item in enumerate(items):

@@ -28,8 +28,7 @@ class Reads:
         self.size = 0  # approximate memory of what was prepared so far, in bytes
 
     def share(self) -> None:
-        """Decides which reads share results, once all are known: a read without an overlapping one remembers
-        nothing."""
+        """Decides which reads share results, once all reads are known: only those that may overlap."""
         for items in self._items.values():
             for item in items:
                 item.remembers = len(items) > 1

@@ -176,8 +176,7 @@ class LaneRequest:
             raise FallBack(Reason.REFUSED) from error
 
     async def run_all(self, jobs: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
-        """Runs the jobs concurrently; if one fails, waits for the calls already sent, whose results the reference can
-        use."""
+        """Runs the jobs concurrently; if one fails, waits for calls already sent, for the reference executor to use."""
         if len(jobs) == 1:
             return [await jobs[0]]
         found: list[Any] = await asyncio.gather(*map(self._guarded, jobs), return_exceptions=True)

@@ -72,8 +72,7 @@ class Pieces:
         self._unsettled += 1
 
     def settle(self) -> None:
-        """Reports that a part is completed: it requests its items in the next turn, and the loaders continue after
-        that."""
+        """Reports that a part is completed: it requests its items in the next turn, before the loaders continue."""
         loop = asyncio.get_running_loop()
         loop.call_soon(loop.call_soon, self._settled)
 

@@ -52,7 +52,7 @@ class EndpointPool:
             raise
 
     def release(self, connection: Connection) -> None:
-        """Returns a connection to the pool, in any state."""
+        """Gives a connection back to the pool, in any state."""
         if not connection.usable:
             # its response may still be pending
             connection.abort()

@@ -210,7 +210,7 @@ class CollectionSelection:
 
     @property
     def always(self) -> bool | None:
-        """Whether it applies whatever the variables are; None if they decide."""
+        """Whether it applies for any values of the variables; None if it depends on them."""
         if isinstance(self.member, MembersField):
             return True
         if self.member.arguments.fixed.keys() - {"first"}:

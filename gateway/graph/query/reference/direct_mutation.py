@@ -151,7 +151,7 @@ def _object(kind: GraphQLObjectType, details: FieldDetailsList, collect: Collect
 
 
 def _nothing(source: Any, info: Any) -> None:
-    """Returns the name of an object's type, which does not depend on the object."""
+    """Resolves `__typename` to no value, because it does not depend on the object."""
 
 
 def _constant(value: str) -> Write:

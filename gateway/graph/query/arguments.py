@@ -81,18 +81,19 @@ class Arguments:
         return not self._nested and self.fixed.keys().isdisjoint(self.names)
 
     def variables_of(self, arguments: Iterable[str]) -> frozenset[str]:
-        """The names of the variables in these arguments."""
+        """Returns the names of the variables in these arguments."""
         return frozenset[str]().union(*(self._names_in.get(name, ()) for name in arguments))
 
     def present(self, given: frozenset[str]) -> frozenset[str]:
-        """The arguments that have a value if only these variables have one."""
+        """Returns the arguments that have a value if only these variables have one."""
         variables = {name for name, variable, required, _ in self._variables if required or variable in given}
         return frozenset({*self.fixed, *variables, *(name for name, _, _ in self._nested)})
 
     def values(self, variables: Variables, subject: str | None = None) -> dict[str, Any]:
-        """The arguments that are set and not null; raises `InvalidArguments` if graphql-core would return an error.
+        """Returns the arguments that are set and not null.
 
-        With a `subject`, arguments that default to it are filled in.
+        Fills in arguments that default to the `subject`, if it is given. Raises `InvalidArguments` if graphql-core
+        would return an error.
         """
         values = dict(self.fixed)
         for name, variable, required, default in self._variables:
@@ -136,7 +137,7 @@ def _variable_names(node: ValueNode) -> list[str]:
 
 
 def model_values(fields: tuple[Field, ...], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments as values of the model; an absent one stays absent, and null is None."""
+    """Converts arguments to the model's values; an absent one stays absent, and null is None."""
     return {field.name: _model_value(field.type, values[field.name]) for field in fields if field.name in values}
 
 

@@ -44,7 +44,7 @@ from gateway.store.write.bulk import ITEMS
 
 
 def member_lists(mutation: Mutation) -> list[str]:
-    """The lists in its input that it writes beside its item."""
+    """Returns the lists in the mutation's input that it writes in addition to its item."""
     return [
         field.name for field in mutation.input if isinstance(field.type, ListOf) and isinstance(field.type.of, Struct)
     ]
@@ -78,8 +78,7 @@ def write_price(model: Model, mutation: Mutation, arguments: Arguments) -> "Each
 
 
 def item_units(model: Model, entity: Entity, sizes: LearnedSizes = NOTHING_LEARNED, *, record: bool = False) -> float:
-    """The cost of reading one item and writing it in a transaction, with copies, unique values, counters and index
-    entries."""
+    """Returns the cost of reading one item and writing it, with copies, unique values, counters and index entries."""
     size = expected_item_bytes(model, entity.name, sizes)
     indexes = {place.index for place in entity.placements if place.index is not None}
     entries = sum(index_write_units(expected_entry_bytes(model, entity.name, index, sizes)) for index in indexes)
@@ -219,11 +218,11 @@ class Pricing:
         return PricedReads(each, below)
 
     def _count(self, arguments: Arguments, plural: str) -> Callable[[Variables], int]:
-        """The length of a list argument; more than a page are refused at run time."""
+        """Returns the length of a list argument; more than a page is refused at run time."""
         return lambda variables: min(len(given(arguments, variables).get(plural, ())), self._limits.page)
 
     def _target(self, target: ItemTarget) -> PricedReads:
-        """One item, with the members of a collection if one Query returns both."""
+        """Prices one item, with the members of a collection if one Query returns both."""
         alone = _item_units(self._model, target.lookup)
         collection = target.collection
         if collection is None:

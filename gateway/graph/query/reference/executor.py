@@ -210,7 +210,7 @@ class _Executor(Executor[None]):
 
 
 def _leaves(schema: GraphQLSchema) -> dict[GraphQLOutputType, GraphQLLeafType]:
-    """The scalar or enum of each leaf field type, nullable or not."""
+    """Returns the scalar or enum of each leaf field type, nullable or not."""
     kinds = (
         field.type
         for owner in schema.type_map.values()
@@ -224,7 +224,7 @@ Attributes = Mapping[tuple[GraphQLObjectType, str], tuple[Resolver, Callable[[An
 
 
 def _attributes(schema: GraphQLSchema) -> Attributes:
-    """The fields that return an attribute as a scalar or an enum: how each is read and serialized."""
+    """Returns, for each field that shows an attribute as a scalar or enum, how it is read and serialized."""
     return {
         (owner, name): (field.resolve, leaf.coerce_output_value)
         for owner in schema.type_map.values()
@@ -325,8 +325,10 @@ class ReferenceExecutor:
         access: Access,
         event: ListEvent | None = None,
     ) -> ExecutionResult:
-        """`sent` are the variables of the request, `variables` the same after coercion; `event` is for a
-        subscription."""
+        """Runs a variant.
+
+        `sent` are the variables of the request, and `variables` the same after coercion; `event` is for a subscription.
+        """
         reader = Reader(self.model, self.table, access, self.cursors, self.limits, self.pace)
         writer = Writer(self.model, self.table, access, self.act)
         try:

@@ -23,7 +23,7 @@ class Persisted:
     """Resolves the id or hash in a request to the text of a document.
 
     INVARIANT: a document that one tenant has stored cannot be run or found by another tenant, because it may contain
-    literals of its own.
+    the first tenant's literals.
     """
 
     def __init__(

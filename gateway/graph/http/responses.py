@@ -160,6 +160,6 @@ def _headers(error: Exception) -> tuple[tuple[str, str], ...]:
 
 
 def unreadable(error: HttpError, log: RequestLog, media_type: str) -> HttpResponse:
-    """The response to a request that is not a valid GraphQL request."""
+    """Returns the response to a request that is not a valid GraphQL request."""
     content = {"message": error.message, "extensions": {"code": error.code, "requestId": log.request_id}}
     return HttpResponse(error.status, {"errors": [content]}, media_type, tuple(error.headers.items()))

@@ -47,7 +47,10 @@ def create(entity: Entity, *, filled: Filled = _NONE) -> Mutation:
 
 
 def update(entity: Entity, *, but: tuple[str, ...] = ()) -> Mutation:
-    """A field that is left out keeps its value, and null removes it; `but` are attributes that cannot be changed."""
+    """Returns the mutation that changes an item: an omitted field keeps its value, and null removes it.
+
+    `but` are attributes that cannot be changed.
+    """
     keys = _keys(entity)
 
     async def add(writer: Writer, change: Change, item: Item | None, values: dict[str, Any]) -> Item:
@@ -71,7 +74,7 @@ def update(entity: Entity, *, but: tuple[str, ...] = ()) -> Mutation:
 
 
 def remove(entity: Entity) -> Mutation:
-    """Removes an item by its key; if the caller names a version, only that version."""
+    """Returns the mutation that removes an item by its key; if the caller names a version, only that version."""
 
     async def add(writer: Writer, change: Change, item: Item | None, values: dict[str, Any]) -> Item:
         assert item is not None  # noqa: S101  the step reads it

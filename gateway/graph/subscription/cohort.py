@@ -123,7 +123,7 @@ class Cohort:
         self._schedule(COALESCED_SECONDS)
 
     def position(self) -> Vector:
-        """The position up to which every change has been reported to a member that has received all events so far."""
+        """Returns the position up to which a member that has received all events knows every change."""
         return self.bus.position() if self._untold is None else self._untold
 
     @property

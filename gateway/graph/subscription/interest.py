@@ -68,8 +68,7 @@ def _kind(was: bool, now: bool) -> ListChangeKind:
 
 @dataclass(frozen=True, slots=True)
 class Interest:
-    """What a subscription watches: an item by its `key`, or a list by its partitions in the table or on `index`, and
-    its range.
+    """What a subscription watches: an item by its `key`, or a range of a list in partitions of the table or `index`.
 
     `shown` are the attributes whose change causes an event; None if every change does. `arguments` distinguish
     subscriptions of the same watch.

@@ -202,7 +202,7 @@ class Subscription:
         return NextEvent(event.payload.text(extensions), position)
 
     def position(self) -> str | None:
-        """The position of an idle subscription; None if there are changes that were not sent yet."""
+        """Returns the position of an idle subscription; None if there are changes that were not sent yet."""
         if self._event is not None or self._owed or not self.events:
             return None
         return self._sealed(self._cohort.position())

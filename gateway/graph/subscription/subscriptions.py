@@ -173,7 +173,7 @@ class Subscriptions:
                 del self._by_tenant[tenant]
 
     async def _watch_callers(self) -> None:
-        """INVARIANT: a connection ends within a second of its caller becoming invalid, even if no data changes.
+        """INVARIANT: a connection ends within a second of whatever ends it, even if no data changes.
 
         Connections are checked concurrently: a slow issuer or role of one connection delays no other.
         """

@@ -162,7 +162,7 @@ def _quantified(use: ConditionOperation, key: str, test: Callable[[str], Formula
 
 
 def _principal(statement: Statement) -> Formula:
-    """In a trust policy, only statements that name the caller count; elsewhere, a principal is always `*`."""
+    """Returns the formula for the caller: a trust policy must name it, and any other policy applies to all callers."""
     if not statement.principals:
         return TRUE
     return either(*(_names(kind, text) for kind, text in statement.principals))

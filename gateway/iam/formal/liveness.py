@@ -51,7 +51,7 @@ def uses(subject: ProofSubject) -> Iterator[Use]:
 
 
 def _reads(subject: ProofSubject, role: RoleMeaning) -> Iterator[tuple[str, str, Body, bool]]:
-    """A role with hidden attributes must name the attributes that it reads; it may not request whole items."""
+    """Yields reads; a role with hidden attributes must name the attributes, because it may not request whole items."""
     table = subject.model.table
     for question in questions(subject.model, _TENANT):
         if question.through and question.pattern not in role.patterns:

@@ -83,7 +83,7 @@ class Keeper:
     def keep(self, segment: Segment, read: ReadKey, answer: CachedRows, staleness: Staleness) -> None:
         """Stores the rows, unless a write has happened since that they may not show."""
         for key in answer.holds:
-            # INVARIANT: a row of another tenant is never kept, and no waiting request receives it.
+            # INVARIANT: a row of another tenant is not kept, and requests that wait for it get nothing.
             if not owns(read.tenant, key.pk):
                 raise IsolationBreach("a row of another tenant was read")
         if self._recent.shown(read, answer.holds) <= answer.read_at - self._settle:

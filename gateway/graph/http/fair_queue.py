@@ -93,7 +93,7 @@ class FairQueue:
         while self._waiting:
             waiter = self._next()
             self._remove(waiter)
-            if not waiter.turn.done():  # otherwise its caller was cancelled and will remove it
+            if not waiter.turn.done():  # otherwise its caller was cancelled: try the next one
                 self._grant(waiter)
                 return
         self._free += 1

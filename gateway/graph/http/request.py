@@ -235,9 +235,9 @@ def _colons(raw: bytes) -> int:
 
 
 def _check_values(raw: bytes, values: int) -> None:
-    """Estimates the number of values: a list or object of n values has n - 1 commas and one opening bracket.
+    """Raises `LimitExceeded` if there are too many values, counted by commas and opening brackets.
 
-    Commas and brackets inside strings are not counted.
+    A list or object of n values has n - 1 commas and one bracket. Those inside strings are not counted.
     """
     most = 2 * (values + _ENVELOPE)  # an empty list or object is one value with a bracket of its own
     if _marks(raw) <= most:

@@ -30,7 +30,7 @@ _CONSONANT_SOUNDS = ("Eu", "Uni", "Us")  # a User, a Unit
 
 
 def create(entity: Entity, *, filled: Filled = _NONE) -> Mutation:
-    """`filled` are the attributes that the gateway sets, such as a timestamp or an id."""
+    """Returns the mutation that creates an item; the gateway sets the attributes in `filled`, such as a timestamp."""
 
     async def add(writer: Writer, change: Change, _: Item | None, values: dict[str, Any]) -> Item:
         return change.create(entity.name, {**_present(values), **{name: make() for name, make in filled.items()}})

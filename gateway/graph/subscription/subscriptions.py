@@ -348,7 +348,7 @@ def _cohort_key(operation: WatchOperation, caller: Caller) -> tuple[Any, ...]:
 def watched_root(operation: Any) -> LookupField | WatchListField:
     """Returns the only root field of a subscription; validation has checked that there is one.
 
-    Raises an error for introspection, which cannot be watched.
+    Raises `BadUserInput` for introspection, which cannot be watched.
     """
     roots = operation.variant.tree.roots
     root = roots[0] if len(roots) == 1 else None

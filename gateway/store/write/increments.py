@@ -1,4 +1,4 @@
-"""Bounded increments: the condition that keeps a number within its type, and the fault if it would not be."""
+"""Bounded increments: the condition that keeps a number within its type, and the fault for a number outside of it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

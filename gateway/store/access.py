@@ -1,4 +1,4 @@
-"""What one request may use: its tenant's session, its deadline, and the record of its calls."""
+"""The access of one request: its tenant's session, its deadline, and the record of its calls."""
 
 import asyncio
 from collections.abc import Coroutine, Iterable, Mapping
@@ -21,7 +21,7 @@ Source = Literal["table", "cache", "dax"]
 
 
 class Call(msgspec.Struct, frozen=True, gc=False):
-    """One finished DynamoDB call, or a cached answer instead; it holds no key and no item.
+    """One finished DynamoDB call, or cached rows used instead of one; it holds no key and no item.
 
     It is for the log line, the metrics and `explain`. `key_shapes` is the form of its keys, recorded only if the
     request is to be explained.
@@ -58,7 +58,7 @@ class Refusal:
 
 
 class Access(msgspec.Struct, eq=False):
-    """Created for each request, so it is a struct: its constructor is implemented in C."""
+    """What one request may use; a struct, because its constructor runs for every request."""
 
     session: Session
     deadline: float | None = None  # in seconds of the event loop's clock
@@ -84,11 +84,11 @@ class Access(msgspec.Struct, eq=False):
     acts_for: "Access | None" = None  # the caller's access, if a mutation acts in another role
 
     def __repr__(self) -> str:
-        """Omits what was read."""
+        """Omits what was read, so that no item gets into a log."""
         return f"Access({self.session!r}, deadline={self.deadline!r})"
 
     def acting(self, session: Session) -> "Access":
-        """The access of a mutation that acts in this session; its calls and writes belong to the same record."""
+        """Returns the access of a mutation that acts in this session; its calls and writes go to the same record."""
         self.acted_as = tuple(dict.fromkeys((*self.acted_as, session.role)))
         return Access(
             session,
@@ -103,7 +103,7 @@ class Access(msgspec.Struct, eq=False):
         )
 
     def has_written(self, writes: Iterable[Written] | None) -> None:
-        """None means a write that may have changed anything of the tenant."""
+        """Records writes; None means a write that may have changed anything of the tenant."""
         self.wrote = True
         written = None if writes is None else tuple(writes)
         self.own_writes = (self.own_writes or OwnWrites()).plus(written, int(time()))
@@ -123,7 +123,7 @@ class Access(msgspec.Struct, eq=False):
             self.code_calls = [*(self.code_calls or ()), CodeCall(field, rows, monotonic() - started, started)]
 
     def replayed(self, operation: str, content: bytes) -> bytes | Exception | None:
-        """The earlier response to this request, once."""
+        """Returns the earlier response to this request, once."""
         for number, (sent_operation, body, answer) in enumerate(self.replay):
             if sent_operation == operation and body == content:
                 del self.replay[number]
@@ -136,7 +136,7 @@ class Access(msgspec.Struct, eq=False):
 
 
 def authorize(access: Access, operation: str, body: Mapping[str, Any]) -> Allow:
-    """The statements that allow this request; raises `Forbidden` if the session's policies do not."""
+    """Returns the statements that allow this request; raises `Forbidden` if the session's policies do not."""
     session = access.session
     verdict = session.permissions.check(operation, body)
     if isinstance(verdict, Deny):
@@ -146,7 +146,7 @@ def authorize(access: Access, operation: str, body: Mapping[str, Any]) -> Allow:
 
 
 async def shared(found: "asyncio.Future[T]") -> T:
-    """Several fields may wait for one result: if one of them is cancelled, the others still get it."""
+    """Waits for a result that several fields share: if one of them is cancelled, the others still get it."""
     try:
         return await asyncio.shield(found)
     except asyncio.CancelledError:
@@ -156,7 +156,7 @@ async def shared(found: "asyncio.Future[T]") -> T:
 
 
 async def gather_settled(jobs: list[Coroutine[Any, Any, T]]) -> list[T | Exception]:
-    """Runs them in parallel, each to its end; a failure takes the place of its result."""
+    """Runs them in parallel, each to its end; returns an exception in the place of a failed result."""
     if len(jobs) == 1:
         try:
             return [await jobs[0]]

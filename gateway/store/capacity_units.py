@@ -12,31 +12,31 @@ _EVENTUAL: Final = 0.5
 
 
 def read_units(size: float, *, strong: bool = False, transactional: bool = False) -> float:
-    """The units of reading one item by its key; in a batch, each item is rounded up separately."""
+    """Returns the units of reading one item by its key; in a batch, each item is rounded up separately."""
     return _blocks(size, READ_BLOCK) * _factor(strong=strong, transactional=transactional)
 
 
 def query_units(items: float, size: float, *, strong: bool = False) -> float:
-    """The units of one Query: the sizes of its items are added up and rounded up once."""
+    """Returns the units of one Query: the sizes of its items are summed and rounded up once."""
     return _blocks(items * size, READ_BLOCK) * _factor(strong=strong, transactional=False)
 
 
 def write_units(size: float, *, transactional: bool = False) -> int:
-    """The units of writing one item; `size` is the larger of its old and its new size."""
+    """Returns the units of writing one item; `size` is the larger of its old and its new size."""
     return _blocks(size, WRITE_BLOCK) * (TRANSACTION if transactional else 1)
 
 
 def item_write_units(size: float, *, copies: int = 0, records: float = 0, transactional: bool = True) -> float:
-    """The units of one item in the table with its copies, and the records that are written with it."""
+    """Returns the units of one item in the table with its copies, and the records that are written with it."""
     item = write_units(size, transactional=transactional)
     return item * (1 + copies) + records * write_units(RECORD_BYTES, transactional=transactional)
 
 
 def index_write_units(size: float, moves: float = 0) -> float:
-    """The units of one index entry, which holds the whole item; `moves` is the share of writes that change its index
-    key.
+    """Returns the units of one index entry, which holds the whole item.
 
-    An entry costs a plain write, even in a transaction. One that moves is deleted and written.
+    `moves` is the share of writes that change its index key. An entry costs a plain write, even in a transaction; one
+    that moves is deleted and written.
     """
     return write_units(size) * (1 + moves)
 

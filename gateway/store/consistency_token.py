@@ -1,7 +1,7 @@
 """Consistency tokens: the caller's own recent writes as a text that any process of the gateway can read.
 
-They are encrypted like cursors, since keys can contain personal data, and bound to tenant and subject: a token is
-useless to anyone else. It changes how its caller's reads are made, not what they may see.
+They are encrypted like cursors, because keys can contain personal data, and bound to tenant and subject: a token is
+useless to anyone else. A token changes how its caller's reads are made, not what they may see.
 """
 
 import time
@@ -17,7 +17,7 @@ from gateway.store.cache.written_keys import WrittenPlace
 from gateway.store.cursor import Cursors
 from gateway.store.own_writes import OwnWrite, OwnWrites
 
-TOKEN_SECONDS = 300  # replicas and indexes lag by less than seconds; an older token is accepted and has no effect
+TOKEN_SECONDS = 300  # replicas and indexes catch up within seconds; an older token is accepted but has no effect
 _LONGEST = 2_800  # bytes, so that the header stays below 4 kB
 # no listing has such a name, so no cursor is a valid token
 _PURPOSE = "consistency token"
@@ -35,7 +35,7 @@ class ConsistencyTokens:
         return self._cursors.seal(_scope(tenant, subject), _PURPOSE, {}, text.decode())
 
     def open(self, tenant: TenantId, subject: str, token: str) -> OwnWrites | None:
-        """The writes of the last minutes, or `BadUserInput`: damaged and foreign tokens get the same error."""
+        """Returns the writes of the last minutes; raises the same `BadUserInput` for damaged and foreign tokens."""
         try:
             text = self._cursors.open(_scope(tenant, subject), _PURPOSE, {}, token)
         except BadUserInput as error:
@@ -49,7 +49,7 @@ def _scope(tenant: TenantId, subject: str) -> str:
 
 
 def _written(tenant: TenantId, writes: OwnWrites) -> Any:
-    """Without the tenant's prefix: each reader adds its own."""
+    """Omits the tenant's prefix; each reader adds its own."""
     own = len(partition(tenant, ""))
 
     def places(write: OwnWrite) -> list[list[str | None]]:

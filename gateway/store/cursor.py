@@ -37,7 +37,7 @@ class Cursors:
     def open(
         self, scope: str, listing: str, arguments: Mapping[str, Any], cursor: str, longest: int = _MAX_LENGTH
     ) -> str:
-        """The position, or `BadUserInput`: forged, foreign and outdated cursors get the same error."""
+        """Returns the position; raises the same `BadUserInput` for forged, foreign and outdated cursors."""
         try:
             if len(cursor) > longest:
                 raise ValueError(cursor[:10])
@@ -60,7 +60,7 @@ def _bound(scope: str, listing: str, arguments: Mapping[str, Any]) -> list[bytes
 
 
 def _plain(value: Any) -> Any:
-    """Equal arguments have the same text: a price with trailing zeros, a timestamp in another time zone."""
+    """Returns the same text for equal arguments, such as a price with trailing zeros or a date in another time zone."""
     match value:
         case Range(first, last):
             return [_plain(first), _plain(last)]

@@ -27,7 +27,7 @@ _FUNCTIONS = {"beginsWith": "begins_with", CONTAINS: "contains"}
 
 @dataclass(frozen=True, slots=True)
 class FilterExpression:
-    """`reads` is how many items one partition may read, including those that the filter leaves out."""
+    """`reads` is how many items one partition may read, including those that the filter removes."""
 
     text: str
     names: Mapping[str, str]
@@ -60,7 +60,7 @@ def _encoded(entity: Entity, comparison: Comparison, value: Any) -> Any:
         if value == "":
             raise BadUserInput(f"the filter of `{name}` needs at least one character")
         if not isinstance(kind, SetOf | ListOf):
-            return {"S": value}  # a part of a text, which need not be valid by itself
+            return {"S": value}  # a part of a text, which need not be a valid value by itself
     return (kind.of if isinstance(kind, SetOf | ListOf) else kind).encode(name, value)
 
 
@@ -94,13 +94,13 @@ def _holds(entity: Entity, comparison: Comparison, value: Any) -> bool:
 
 
 def _comparable(wire: Any) -> Any:
-    """DynamoDB compares numbers as numbers, and texts by their UTF-8 bytes."""
+    """Compares as DynamoDB does: numbers as numbers, and texts by their UTF-8 bytes."""
     [(tag, inner)] = wire.items()
     return Decimal(inner) if tag == "N" else inner.encode() if tag == "S" else inner
 
 
 class Reading:
-    """How many items the next Query of one partition reads: a page, then twice as many, up to the limit."""
+    """Decides how many items the next Query of one partition reads: a page, then twice as many, up to the limit."""
 
     __slots__ = ("_left", "_next")
 
@@ -109,7 +109,7 @@ class Reading:
         self._next = limit
 
     def next(self) -> int:
-        """0 if no more may be read."""
+        """Returns 0 if no more may be read."""
         return min(self._next, self._left)
 
     def read(self, count: int) -> None:
@@ -119,7 +119,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Stretch(Generic[Row]):
-    """What was read of one partition; `stop` is the position where reading ended, None at the partition's end."""
+    """The rows read from one partition; `stop` is the position where reading ended, None at the partition's end."""
 
     rows: list[Row]
     stop: str | None
@@ -134,7 +134,7 @@ class FilteredRows(NamedTuple):
 def merged_stretches(
     stretches: Sequence[Stretch[Row]], position: Callable[[Row], str], *, forward: bool, limit: int
 ) -> FilteredRows:
-    """A page of `limit` rows over all shards.
+    """Returns a page of `limit` rows over all shards.
 
     INVARIANT: nothing is skipped: a row is only shown up to where every partition has been read.
     """

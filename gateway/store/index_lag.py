@@ -1,4 +1,4 @@
-"""Pages of an index that does not show the caller's own writes yet, handled as the listing declares."""
+"""Reads pages of an index that does not show the caller's own writes yet, as the listing declares."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Set
@@ -25,7 +25,7 @@ class LaggingIndex:
     names: tuple[str, ...]  # the attributes of a row of a page
 
     async def read(self, plan: QueryPartition, writes: OwnWrites, lag: Lag) -> tuple[list[Wire], bool]:
-        """The page, and whether it shows all of the writes."""
+        """Returns the page, and whether it shows all of the writes."""
         if writes.anything or lag == "say":
             return await self.page(plan), False
         # rows that have left the index must not shorten the page
@@ -43,7 +43,7 @@ class LaggingIndex:
         return rows[: plan.limit], False
 
     async def _merged(self, plan: QueryPartition, rows: list[Wire], writes: OwnWrites) -> list[Wire]:
-        """The page with the written items as they are in the table now."""
+        """Returns the page with the written items as they are in the table now."""
         index = plan.index
         assert index is not None  # noqa: S101  the caller has checked; this tells the type checker
         shown = {self.key(row): row for row in rows}

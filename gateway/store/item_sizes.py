@@ -22,8 +22,7 @@ _numbers = itertools.count(1)
 
 
 class SizedPlace(NamedTuple):
-    """The items of an entity, wherever they are whole (None), or its entries in an index that does not contain whole
-    items."""
+    """The items of an entity where they are stored whole (None), or its entries in an index that lacks attributes."""
 
     entity: str
     on: str | None = None  # an index
@@ -35,7 +34,7 @@ def sized_place(model: Model, entity: str, index: str | None) -> SizedPlace:
 
 
 class LearnedSizes(dict[SizedPlace, float]):
-    """Bytes, of one tenant; immutable, and `number` identifies each version."""
+    """Sizes in bytes, of one tenant; immutable, and `number` identifies each version."""
 
     __slots__ = ("number",)
 
@@ -48,13 +47,13 @@ NOTHING_LEARNED: Final = LearnedSizes()
 
 
 def expected_item_bytes(model: Model, entity: str, sizes: LearnedSizes = NOTHING_LEARNED) -> float:
-    """The size of a whole item: the largest that a pattern declares, or what was learned."""
+    """Returns the size of a whole item: the largest that a pattern declares, or what was learned."""
     declared = [pattern.traffic.item_bytes for pattern in model.patterns.values() if pattern.entity == entity]
     return max(max(declared, default=500), sizes.get(SizedPlace(entity), 0))
 
 
 def expected_entry_bytes(model: Model, entity: str, index: str | None, sizes: LearnedSizes = NOTHING_LEARNED) -> float:
-    """The size of an item's entry in an index: what its lists read, if it does not contain whole items."""
+    """Returns the size of an item's entry in an index: what its lists read, if it does not contain whole items."""
     place = sized_place(model, entity, index)
     if place.on is None:
         return expected_item_bytes(model, entity, sizes)
@@ -91,12 +90,12 @@ class ReadForm:
         return max(billed, (content - READ_BLOCK) / items - self.declared)
 
     def most(self, items: int, units: float) -> float | None:
-        """For a Query, whose items are added up before they are rounded."""
+        """Returns the largest possible size after a Query, whose items are summed before they are rounded."""
         return units * self.unit_bytes / items if units > 1 and not self.slack_each else None
 
 
 class ItemSizes:
-    """What one process has learned; it is kept in memory and starts from the model's declarations.
+    """The sizes that one process has learned; kept in memory only, starting from the model's declarations.
 
     Sizes are kept by tenant: the large items of one tenant do not make the lists of another expensive.
     """
@@ -152,7 +151,7 @@ class ItemSizes:
             self.known[tenant] = sizes
 
     def told(self, tenant: TenantId) -> list[dict[str, Any]]:
-        """For `explain`: where the tenant's items are larger than declared, in bytes."""
+        """Returns, for `explain`, where the tenant's items are larger than declared, in bytes."""
         return [
             {
                 "entity": place.entity,
@@ -164,8 +163,10 @@ class ItemSizes:
         ]
 
     def learn(self, tenant: TenantId, operation: str, body: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
-        """Learns from a call whose rows are of one entity; items that a filter left out are billed too, but say
-        nothing."""
+        """Learns from a call whose rows are of one entity.
+
+        A filtered call says nothing, because rows that the filter removed are billed too.
+        """
         rows = _rows(answer)
         kinds = {row.get(self._model.table.entity_type, {}).get("S") for row in rows}
         kind = kinds.pop() if len(kinds) == 1 else None

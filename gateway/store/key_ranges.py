@@ -11,7 +11,7 @@ TOP = "\U0010ffff"
 
 @dataclass(frozen=True, slots=True)
 class KeyRange:
-    """Both ends belong to it; `prefix` is set if it contains exactly the keys that start with a text."""
+    """A range that includes both ends; `prefix` is set if it contains exactly the keys that start with a text."""
 
     low: str | None = None
     high: str | None = None
@@ -43,19 +43,19 @@ def _reaches(one: KeyRange, other: KeyRange) -> bool:
 
 
 def after(bounds: KeyRange, position: str) -> KeyRange:
-    """The part strictly after a position."""
+    """Returns the part strictly after a position."""
     low = position + "\x00"
     return replace(bounds, low=low if bounds.low is None else max(low, bounds.low), prefix=None)
 
 
 def before(bounds: KeyRange, position: str) -> KeyRange:
-    """The part strictly before a position."""
+    """Returns the part strictly before a position."""
     high = _predecessor(position)
     return replace(bounds, high=high if bounds.high is None else min(high, bounds.high), prefix=None)
 
 
 def _predecessor(text: str) -> str:
-    """A text below `text` with no key in between: keys contain neither TOP nor control characters."""
+    """Returns a text below `text` with no key in between: keys contain neither TOP nor control characters."""
     code = ord(text[-1]) - 1
     if 0xD800 <= code <= 0xDFFF:  # surrogates are not characters
         code = 0xD7FF

@@ -1,6 +1,6 @@
 """The shapes of the keys in a DynamoDB request: `USER#<userId>`, without the value.
 
-Only shards and time buckets are shown as they are: they say how a listing was read, and nothing about an item.
+Only shards and time buckets are shown as they are: they show how a listing was read, and nothing about an item.
 """
 
 from collections import Counter
@@ -23,7 +23,7 @@ Body = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class KeyShape:
-    """Keys of one shape: that of the partition without the tenant's prefix, and that of the sort key or its range."""
+    """A shape of keys: the partition key without the tenant's prefix, and the sort key or its range."""
 
     partition: str
     sort: str
@@ -38,7 +38,7 @@ def key_shapes(model: Model, tenant: TenantId, operation: str, body: Body) -> tu
 
 
 def _keys(part: Any, table: TableSpec) -> Iterator[tuple[str, str]]:
-    """Every key of a request, whatever its operation: a call must not fail because it is explained."""
+    """Yields every key of a request; tolerates any operation, because explaining a call must not make it fail."""
     if isinstance(part, Mapping):
         if table.pk in part and table.sk in part:
             yield _text(part[table.pk]), _text(part[table.sk])
@@ -82,7 +82,7 @@ def _query(model: Model, tenant: TenantId, body: Body) -> KeyShape:
 
 
 def _places(model: Model, tenant: TenantId, index: str | None, pk: str) -> Iterator[Placement]:
-    """The placements whose partition keys have this shape."""
+    """Yields the placements whose partition keys have this shape."""
     path = pk.removeprefix(partition(tenant, ""))
     for entity in model.stored.values():
         for place in entity.placements:
@@ -95,7 +95,7 @@ def _partition_form(place: Placement, tenant: TenantId, pk: str) -> str:
 
 
 def _filled(template: Template, text: str) -> str | None:
-    """The template in words, if the text matches it."""
+    """Returns the template as a shape, if the text matches it."""
     parts = text.split(KEY_SEPARATOR)
     if len(parts) != len(template.segments):
         return None
@@ -108,8 +108,8 @@ def _filled(template: Template, text: str) -> str | None:
 
 
 def _start(places: list[Placement], text: str) -> str:
-    """One end of a range of sort keys: the fixed words at its start, and what follows them."""
-    # the longest words first: a sort key that starts with a value fits any text
+    """Returns one end of a range of sort keys: the fixed text at its start, and what follows it."""
+    # the longest fixed text first: a sort key that starts with a value matches any text
     for place in sorted(places, key=lambda place: -len(place.sk.prefix({}))):
         words = place.sk.prefix({})
         if text == words == place.sk.text:
@@ -121,6 +121,6 @@ def _start(places: list[Placement], text: str) -> str:
 
 
 def _unknown(tenant: TenantId, pk: str) -> str:
-    """The gateway's own rows, such as uniqueness markers, start with one of its own words."""
+    """Shows the fixed text that the gateway's own rows, such as uniqueness markers, start with."""
     word = pk.removeprefix(partition(tenant, "")).partition(KEY_SEPARATOR)[0]
     return f"{word}{KEY_SEPARATOR}{HIDDEN}"

@@ -10,7 +10,7 @@ from gateway.model.keys import ItemKey
 from gateway.store.cache.written_keys import Written, WrittenPlace
 from gateway.store.key_ranges import KeyRange
 
-MOST_ITEMS = 32  # known by their keys; beyond that, anything may have been written
+MOST_ITEMS = 32  # whose keys are remembered; beyond that, anything may have been written
 
 _NOTHING: Mapping[ItemKey, "OwnWrite"] = MappingProxyType({})
 
@@ -24,7 +24,7 @@ class OwnWrite(NamedTuple):
 
 @dataclass(frozen=True)
 class OwnWrites:
-    """`anything_at` is when so many items were written that their keys are not known."""
+    """`anything_at` is when more items were written than can be remembered by key."""
 
     items: Mapping[ItemKey, OwnWrite] = field(default_factory=lambda: _NOTHING)
     anything_at: int | None = None
@@ -38,7 +38,7 @@ class OwnWrites:
         return frozenset(key.pk for key in self.items)
 
     def plus(self, writes: Iterable[Written] | None, at: int) -> "OwnWrites":
-        """With these writes added; None means a write whose keys are not known."""
+        """Returns a copy with these writes added; None means a write whose keys are not known."""
         if writes is None:
             return OwnWrites(anything_at=at)
         items = dict(self.items)
@@ -48,7 +48,7 @@ class OwnWrites:
         return OwnWrites(anything_at=at) if len(items) > MOST_ITEMS else OwnWrites(items, self.anything_at)
 
     def since(self, at: int) -> "OwnWrites | None":
-        """The writes that are not older; None if there are none."""
+        """Returns the writes since a time; None if there are none."""
         items = {key: write for key, write in self.items.items() if write.at >= at}
         anything_at = self.anything_at if self.anything_at is not None and self.anything_at >= at else None
         return OwnWrites(items, anything_at) if items or anything_at is not None else None
@@ -64,7 +64,7 @@ class OwnWrites:
         return partition in self.partitions if index is None else bool(self.placed(index, partition, bounds))
 
     def placed(self, index: str, partition: str, bounds: KeyRange) -> frozenset[ItemKey]:
-        """The written items that may be on a page of an index."""
+        """Returns the written items that may be on a page of an index."""
         return frozenset(
             key
             for key, write in self.items.items()
@@ -73,5 +73,5 @@ class OwnWrites:
 
 
 def _earlier(items: Mapping[ItemKey, OwnWrite], key: ItemKey) -> tuple[WrittenPlace, ...]:
-    """An update names only what it changes: the item may still be where an earlier write has put it."""
+    """Returns the places of an earlier write: an update names only what it changes, so the item may still be there."""
     return items[key].places if key in items else ()

@@ -1,4 +1,4 @@
-"""What to read, as pure values: nothing here does I/O, and nothing can be created without a tenant."""
+"""Plans: what to read, as pure values; nothing here does I/O, and no plan can be created without a tenant."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ EVERY = 2**31 - 1  # a limit that no partition reaches
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A range of a listing's `between`: both ends are included, and an end that is None is open."""
+    """A range for a listing's `between`: both ends are included, and None means an open end."""
 
     first: Any = None
     last: Any = None
@@ -34,12 +34,12 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Which page of a listing: at most `limit` items after or before a position in its order."""
+    """The requested page of a listing: at most `limit` items after or before a position in its order."""
 
     limit: int
     after: str | None = None
     before: str | None = None
-    backward: bool = False  # the last ones of the order instead of the first
+    backward: bool = False  # the last items of the order instead of the first
     reverse: bool = False  # the order is the opposite of the listing's own
 
     def __post_init__(self) -> None:
@@ -49,9 +49,9 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class GetItems:
-    """Items by their keys; the result has the same order, with None for items that do not exist.
+    """Reads items by their keys; the result has the same order, with None for missing items.
 
-    A `fresh` read is never answered from a cache, whatever the entity declares.
+    A `fresh` read never uses a cache, whatever the entity declares.
     """
 
     tenant: TenantId
@@ -64,7 +64,7 @@ class GetItems:
 
 @dataclass(frozen=True, slots=True)
 class QueryPartition:
-    """One Query: a partition of the table or of an index, a range of sort keys, a direction."""
+    """One Query: a partition of the table or of an index, a range of sort keys, and a direction."""
 
     tenant: TenantId
     index: Index | None
@@ -183,7 +183,7 @@ def _end(entity: Entity, place: Placement, fixed: dict[str, str], listing: Listi
 
 
 def _window_bounds(bounds: KeyRange, window: Window, ascending: bool) -> KeyRange:
-    """Cuts off what is before `after` and behind `before`, in the listing's order."""
+    """Cuts off what comes before `after` and what comes after `before`, in the listing's order."""
     if window.after is not None:
         bounds = after(bounds, window.after) if ascending else before(bounds, window.after)
     if window.before is not None:
@@ -209,7 +209,7 @@ def _partitions(
 
 
 def _in_bucket(place: Placement, bucket: str) -> KeyRange:
-    """The sort keys that a bucket can hold: they start with its time, which is `2026-01-31-23` for an hour."""
+    """Returns the sort keys that a bucket can hold: they start with its time, such as `2026-01-31-23` for an hour."""
     day, hour = bucket[:10], bucket[11:]
     return starting_with(place.sk.prefix({}) + (f"{day}T{hour}" if hour else day))
 
@@ -222,7 +222,7 @@ def plan_item_collection(
     limit: int | None,
     attributes: Attributes,
 ) -> QueryItemCollection:
-    """`limit` members and the item itself; None reads every member (a collection by `each` is bounded)."""
+    """Plans `limit` members and the item itself; None reads every member (a collection by `each` is bounded)."""
     root = model.entities[together.entity]
     relation = root.relation[together.collection]
     assert isinstance(relation, Collection)  # noqa: S101  checked with the model; this tells the type checker
@@ -245,16 +245,16 @@ class ReadLimits:
     queries: int = 100  # pages of one operation: a list inside a list costs one for each item
 
 
-# The window of a listing over time: the range that is read if the caller leaves one or both ends open.
+# The time window of a listing: the range that is read if the caller leaves one or both ends open.
 
 _MOST_HOURS = 960  # 40 days; at most 1,000 time buckets are read at once
 
 
 def windowed(listing: Listing, arguments: Mapping[str, Any], now: datetime) -> Mapping[str, Any]:
-    """The arguments with both ends of the range.
+    """Returns the arguments with both ends of the range.
 
-    A cursor is bound to what the caller sent, not to this: so the next page has the same arguments although time has
-    passed, and its position says where to continue.
+    A cursor is bound to what the caller sent, not to this. The next page therefore has the same arguments although time
+    has passed, and its position says where to continue.
     """
     if listing.window is None or listing.between is None:
         return arguments

@@ -1,5 +1,4 @@
-"""Listings on an index that does not contain everything requested: its entries say which items to read from the
-table."""
+"""Listings on an index that lacks requested attributes: reads the items of its entries from the table."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,7 +26,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The result of a listing, in the direction that it was read: items, or entries whose items must be read."""
+    """The result of a listing, in the direction of the read: items, or entries whose items must be read."""
 
     rows: list[Any]
     more: bool
@@ -38,7 +37,7 @@ class Found:
 
 
 class ReadThrough(NamedTuple):
-    """What is read from the table for the entries of an index; equal ones are read together."""
+    """A read from the table for the entries of an index; equal ones are read together."""
 
     tenant: TenantId
     entity: str
@@ -48,7 +47,7 @@ class ReadThrough(NamedTuple):
     cached: Staleness | None
 
     def items(self, rows: Rows, found: Found, read: Mapping[ItemKey, Wire]) -> Found:
-        """Omits items that are gone or have left their place in the index, which may show them slightly longer."""
+        """Omits items that are gone or have left their place in the index, which may still show them."""
         items = [self._item(rows, entry, read.get(entry.key)) for entry in found.rows]
         return Found([item for item in items if item is not None], found.more, reached(found, items))
 

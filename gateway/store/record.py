@@ -6,9 +6,9 @@ from gateway.store.rows import Item
 
 
 class Record:
-    """An item whose attributes a type checker knows; an absent attribute is None, an undeclared one is an error.
+    """An item with typed attributes: an absent attribute is None, and an undeclared one is an error.
 
-    A class is named like its entity and annotates its attributes.
+    A class has the name of its entity and annotates its attributes.
     """
 
     __slots__ = ("as_item",)
@@ -22,7 +22,7 @@ class Record:
     def __init__(self, item: Item) -> None:
         self.as_item = item
 
-    # type checkers must not see it: they would accept any name
+    # hidden from type checkers, which would otherwise accept any name
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:

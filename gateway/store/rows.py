@@ -24,9 +24,9 @@ FOREIGN_ROW = "foreign_row"  # the `event` of the log line that an alarm reads
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What was read of one item; `position` is its sort key in the order of the read.
+    """The attributes that were read of one item; `position` is its sort key in the order of the read.
 
-    A `stale` item is stored with an older schema: its next write makes the upgrade permanent.
+    A `stale` item is stored in an older schema; its next write makes the upgrade permanent.
     """
 
     entity: str
@@ -35,7 +35,7 @@ class Item:
     stale: bool = False
 
     def __getitem__(self, name: str) -> Any:
-        """The attribute's value, or None; raises the stored error if it may not be read."""
+        """Returns the attribute's value, or None; raises the stored error if it may not be read."""
         value = self.values.get(name)
         if isinstance(value, Exception):
             raise value
@@ -44,7 +44,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
-    """An entry of an index that leads to its item: `partition` and `position` are its keys in the index."""
+    """An index entry that leads to its item: `partition` and `position` are its keys in the index."""
 
     key: ItemKey
     partition: str
@@ -52,14 +52,14 @@ class IndexEntry:
 
 
 class StoredNames(NamedTuple):
-    """The attributes that are read first, and those to read from the table if an index does not contain them."""
+    """The attributes to read first, and those to read from the table if an index does not contain them."""
 
     read: tuple[str, ...]
     through: tuple[str, ...] | None = None
 
 
 class Upgrades:
-    """The upgrades of one entity; rows of the newest schema never get here."""
+    """Applies the upgrades of one entity to rows of older schemas."""
 
     def __init__(self, entity: Entity, attribute: str) -> None:
         self._entity = entity
@@ -69,7 +69,7 @@ class Upgrades:
         }
 
     def schema(self, row: Wire) -> int:
-        """Items from before schemas were introduced have none: they are of the first."""
+        """Returns the schema of a row; items from before schemas were introduced have none and are of the first."""
         stored = row.get(self._attribute)
         return int(stored["N"]) if stored is not None else 1
 
@@ -77,7 +77,7 @@ class Upgrades:
         return self.schema(row) < self._entity.schema
 
     def names(self, attributes: Attributes) -> Attributes:
-        """What must be read to compute these, whatever the schema of the item."""
+        """Returns the attributes that must be read to compute these, whatever the schema of the item."""
         needed = attributes
         for upgrade in reversed(self._entity.upgrades):
             if not needed.isdisjoint(upgrade.gives):
@@ -85,7 +85,7 @@ class Upgrades:
         return needed | {self._attribute}
 
     def given(self, row: Wire, attributes: Attributes) -> dict[str, Any]:
-        """What the pending upgrades make of the row, for these attributes; None means absent."""
+        """Returns the result of the pending upgrades for these attributes; None means absent."""
         needed, values = self.names(attributes), dict[str, Any]()
         for upgrade in self._entity.upgrades[self.schema(row) - 1 :]:
             if not needed.isdisjoint(upgrade.gives):
@@ -106,7 +106,7 @@ class Rows:
     def __init__(self, model: Model, clock: Callable[[], float] = time.time) -> None:
         self._model = model
         self._clock = clock
-        self.foreign = 0  # rows of other tenants that indexes returned and that were left out
+        self.foreign = 0  # rows of other tenants that indexes returned and that were omitted
         self._decoders = lru_cache(maxsize=2_048)(self._compile)
         self._names = lru_cache(maxsize=2_048)(self._technical)
         # only entities with upgrades; for all others nothing extra is read
@@ -115,7 +115,7 @@ class Rows:
         }
 
     def stored_names(self, attributes: Attributes, index: Index | None, entities: tuple[str, ...]) -> StoredNames:
-        """What must be read in addition to the requested attributes: keys to check, type, expiry, position."""
+        """Returns the stored attributes to read: the requested ones, and keys to check, type, expiry and position."""
         return self._names(attributes, index, entities)
 
     def _technical(self, attributes: Attributes, index: Index | None, entities: tuple[str, ...]) -> StoredNames:
@@ -130,11 +130,10 @@ class Rows:
         return StoredNames(tuple(sorted(entry)), tuple(sorted({*needed, index.pk})))
 
     def own(self, tenant: TenantId, index: Index | None, rows: Iterable[Wire]) -> list[Wire]:
-        """Omits rows that another tenant put into this tenant's partition of an index; they are counted and raise an
-        alarm.
+        """Omits rows that another tenant put into this tenant's partition of an index, and counts them for an alarm.
 
-        IAM checks the table's key of a write but not its index keys, so a tenant's own credentials can do that; it
-        must not cost this tenant its listing. Any other fault of a row is refused by `item`.
+        IAM checks the table key of a write but not its index keys, so a tenant's own credentials can do this. It must
+        not make the listing of this tenant fail. `item` refuses any other faulty row.
         """
         if index is None:
             return list(rows)
@@ -152,7 +151,7 @@ class Rows:
         return kept
 
     def item(self, tenant: TenantId, row: Wire, expected: str, attributes: Attributes, position: str) -> Item | None:
-        """The row as an item, or None if it has expired but DynamoDB has not deleted it yet."""
+        """Returns the row as an item, or None if it has expired but DynamoDB has not deleted it yet."""
         table = self._model.table
         # INVARIANT: whatever an index or a cache returns, a row whose partition is not the tenant's is never used, and
         # neither is a row without a partition.
@@ -237,7 +236,6 @@ def _texts(wire: Wire) -> frozenset[str]:
 
 
 def whole_item(model: Model, entity: Entity) -> Attributes:
-    """Everything that a change needs of an item: its values, its version, and, during filling, the counters that
-    include it."""
+    """Returns the attributes that a change needs: all values, the version, and marks of counters being filled."""
     marks = (model.table.counted_by,) if entity.name in model.filling else ()
     return frozenset((*entity.attribute, model.table.version, *marks))

@@ -1,4 +1,4 @@
-"""The only class that runs plans: authorizes, calls, pages, merges, retries unprocessed keys, and checks every row."""
+"""Runs plans on the table: authorizes, sends, pages, merges, retries unprocessed keys, and checks every row."""
 
 import asyncio
 import logging
@@ -62,11 +62,11 @@ class Table:
 
     @property
     def foreign_rows(self) -> int:
-        """Rows of other tenants that indexes returned since the start; none was used."""
+        """The number of other tenants' rows that indexes returned since the start; none was used."""
         return self._rows.foreign
 
     async def get(self, access: Access, plan: GetItems) -> list[Item | None]:
-        """Any number of keys, in chunks of 100 in parallel; the result has the order of the keys."""
+        """Reads any number of keys, in parallel chunks of 100; the result has the order of the keys."""
         items: list[Item | None] = []
         for item in await self.get_each(access, plan):
             if isinstance(item, Exception):
@@ -75,7 +75,7 @@ class Table:
         return items
 
     async def get_each(self, access: Access, plan: GetItems) -> list[Item | Exception | None]:
-        """Like `get`, but a row that cannot be read is an error in the place of its item."""
+        """Does the same as `get`, but returns an error in the place of a row that cannot be read."""
         _same_tenant(access, plan.tenant)
         names = self._rows.stored_names(plan.attributes, None, (plan.entity,)).read
         staleness = None if plan.fresh else self._model.stored[plan.entity].cached
@@ -135,15 +135,14 @@ class Table:
             return error
 
     async def query(self, access: Access, plan: QueryMany) -> Page:
-        """The window's page of a listing, over all its shards and buckets."""
+        """Reads the window's page of a listing, over all its shards and buckets."""
         [page] = await self.query_each(access, [plan])
         if isinstance(page, Exception):
             raise page
         return page
 
     async def query_each(self, access: Access, plans: Sequence[QueryMany]) -> list[Page | Exception]:
-        """A page of each; attributes that their indexes do not contain are read from the table for all of them
-        together."""
+        """Reads a page of each; attributes that the indexes lack are read from the table for all of them together."""
         results: list[Any] = [*await gather_settled([self._query_entries(access, plan) for plan in plans])]
         together: dict[ReadThrough, list[int]] = {}
         for number, (plan, result) in enumerate(zip(plans, results, strict=True)):
@@ -191,7 +190,7 @@ class Table:
         return Found(items[:limit], more=len(items) > limit)
 
     async def _filtered(self, access: Access, plan: QueryMany, queries: tuple[QueryPartition, ...]) -> Found:
-        """Never from a cache: the positions where its reads ended are not part of a cached answer."""
+        """Never uses a cache, because cached rows do not include the positions where their reads ended."""
         stretches = await gather_or_cancel([self._stretch(access, plan, query) for query in queries])
         forward, window = queries[0].forward, plan.window
         page = merged_stretches(stretches, lambda item: item.position, forward=forward, limit=window.limit)
@@ -228,12 +227,12 @@ class Table:
         streams = await gather_or_cancel([self._partition(access, query, (plan.entity,), plan) for query in queries])
         if len(streams) == 1:
             return streams[0]
-        # the merge stops at one more than a page: each stream holds that many if it has them
+        # stop the merge at one item more than a page; each stream has that many, if they exist
         merged = merge(*streams, key=lambda item: item.position, reverse=not queries[0].forward)
         return [item for item, _ in zip(merged, range(queries[0].limit), strict=False)]
 
     async def query_item_collection(self, access: Access, plan: QueryItemCollection) -> tuple[Item | None, list[Item]]:
-        """The item and the members that were read with it; both from one partition."""
+        """Reads an item and members of its collection from one partition."""
         items = await self._partition(access, plan.query, (plan.root, plan.member))
         roots = [item for item in items if item.entity == plan.root]
         return (roots[0] if roots else None), [item for item in items if item.entity != plan.root]
@@ -250,7 +249,7 @@ class Table:
     def _items_of(
         self, plan: QueryPartition, rows: list[Wire], entities: tuple[str, ...], names: StoredNames
     ) -> list[Any]:
-        """Items, or entries if the index does not contain everything requested."""
+        """Returns items, or entries if the index does not contain everything requested."""
         index = plan.index
         if index is not None and names.through is not None:
             return [self._rows.entry(plan.tenant, index, row) for row in rows]
@@ -286,7 +285,7 @@ class Table:
     async def _lagging(
         self, access: Access, plan: QueryPartition, names: tuple[str, ...], listing: QueryMany, writes: OwnWrites
     ) -> list[Wire]:
-        """A page of an index; it is read as usual if none of the caller's own writes affects it."""
+        """Reads a page of an index; as usual, if none of the caller's own writes affects it."""
         assert plan.index is not None  # noqa: S101  the caller has checked; this tells the type checker
         if not writes.concern(plan.index.name, plan.partition, plan.bounds):
             rows = await self._page(access, plan, names, listing)
@@ -307,7 +306,7 @@ class Table:
         return rows
 
     def _as_own(self, access: Access, plan: QueryPartition, listing: QueryMany) -> QueryPartition:
-        """A filtered read: consistent on the table, as it is on an index, and the response says so."""
+        """Adapts a filtered read to own writes: strong on the table; on an index, the list is marked as lagging."""
         writes, index = access.own_writes, plan.index
         if writes is None or not writes.concern(index.name if index is not None else None, plan.partition, plan.bounds):
             return plan
@@ -319,12 +318,12 @@ class Table:
     async def _read_page(
         self, access: Access, plan: QueryPartition, *, names: tuple[str, ...], via: Via | None = None
     ) -> list[Wire]:
-        """Up to `limit` rows; follows pages, even if expired or foreign rows left a page short."""
+        """Reads up to `limit` rows; follows pages, also if expired or foreign rows left a page short."""
         rows: list[Wire] = []
         unusable = 0
         start: dict[str, Any] | None = None
         while len(rows) < plan.limit:
-            # doubles with the unusable rows so far, or a thousand of them would take a thousand calls
+            # add as many as were unusable so far; otherwise a thousand of them would take a thousand calls
             count = plan.limit - len(rows) + unusable
             body = wire.query(self._model.table, access.session.tenancy.table, plan, names, count)
             if start is not None:
@@ -350,7 +349,7 @@ class Table:
     async def _written(self, access: Access, operation: str, body: dict[str, Any], via: Via) -> dict[str, Any]:
         cache = self._cache
         try:
-            # INVARIANT: a write is not answered before the entries that it made stale are dropped.
+            # INVARIANT: a write returns only after the cache entries that it made stale are dropped.
             with cache.writing(access.session, operation, body) if cache is not None else nullcontext():
                 answer = await self._tried(access, operation, body, via)
         except (Forbidden, TransactionCancelled):
@@ -363,7 +362,7 @@ class Table:
         return answer
 
     def forget_written(self, access: Access, keys: Sequence[ItemKey]) -> None:
-        """Drops what the cache holds of items that another process may have written."""
+        """Drops cache entries of items that another process may have written."""
         access.has_written(written_anywhere(self._model.table, keys))
         if self._cache is not None:
             self._cache.forget_written(access.session, keys)
@@ -374,15 +373,15 @@ class Table:
         return self._rows.stored_names(attributes, index, entities)
 
     def staleness(self, declared: Staleness | None) -> Staleness | None:
-        """What may be answered from a cache; None if there is no cache."""
+        """Returns the declared staleness; None if there is no cache."""
         return None if self._cache is None else declared
 
     async def cached_items(self, access: Access, keys: tuple[ItemKey, ...], asked: Asked) -> dict[ItemKey, Any]:
-        assert self._cache is not None  # noqa: S101  `staleness` has told that there is one
+        assert self._cache is not None  # noqa: S101  `staleness` returns None without a cache
         return await self._cache.items(access, keys, asked, partial(self._read_items, names=asked.names))
 
     async def cached_page(self, access: Access, plan: QueryPartition, asked: Asked) -> list[Any]:
-        assert self._cache is not None  # noqa: S101  `staleness` has told that there is one
+        assert self._cache is not None  # noqa: S101  `staleness` returns None without a cache
         return await self._cache.page(access, plan, asked, partial(self._read_page, names=asked.names))
 
     def authorize(self, access: Access, operation: str, body: dict[str, Any]) -> Allow:
@@ -436,7 +435,7 @@ class Table:
             return await self._send(access, operation, body, via)
 
     async def _renewed(self, access: Access, refused: Session) -> None:
-        """Concurrent calls all get here with the same session: the first one renews it for all."""
+        """Renews the session once for all concurrent calls that were refused with it."""
         access.renewal = access.renewal or asyncio.Lock()
         async with access.renewal:
             if access.session is not refused:
@@ -501,7 +500,7 @@ def _replayed(known: bytes | Exception) -> dict[str, Any]:
 
 
 def _report_denied(session: Session, operation: str, error: AccessDenied) -> None:
-    """The gateway's own evaluation has just allowed this: AWS and the gateway disagree, which raises an alarm."""
+    """Logs that AWS refused what the gateway's own evaluation has just allowed, which raises an alarm."""
     fields = {
         "tenant": session.tenant,
         "role": session.role,
@@ -519,12 +518,12 @@ def _same_tenant(access: Access, tenant: TenantId) -> None:
 
 
 def _is_foreign(access: Access, plan: QueryPartition) -> bool:
-    """The rows of another subject are treated as missing: no request is sent, and both cases look the same."""
+    """Whether the rows belong to another subject; they count as missing: no request is sent, and both look the same."""
     return access.session.permissions.foreign(plan.index.name if plan.index is not None else None, plan.partition)
 
 
 class Patience:
-    """How long to retry unprocessed keys: with full jitter, up to the deadline."""
+    """Limits the retries of unprocessed keys: with full jitter, up to the deadline."""
 
     __slots__ = ("_attempt", "_give_up")
 
@@ -533,7 +532,7 @@ class Patience:
         self._attempt = 0
 
     async def wait(self, left: int) -> None:
-        """Raises a clear error if there is no time left: nothing is silently dropped."""
+        """Waits before a retry; raises an error if there is no time left, so that nothing is silently dropped."""
         now = asyncio.get_running_loop().time()
         delay = full_jitter(self._attempt, _FIRST_PAUSE, _LONGEST_PAUSE)
         if now + delay >= self._give_up:

@@ -1,4 +1,4 @@
-"""Translates plans to DynamoDB requests and reads parts of its responses; pure."""
+"""Translates plans to DynamoDB requests, and reads parts of its responses; does no I/O."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -16,7 +16,7 @@ LARGEST_PAGE = 1_000  # items of one Query; larger limits follow the pages
 
 @lru_cache(maxsize=4_096)
 def projection(names: tuple[str, ...]) -> tuple[str, dict[str, str]]:
-    """Every name has an alias, since any name may be one of DynamoDB's reserved words."""
+    """Gives every name an alias, because any name may be one of DynamoDB's reserved words."""
     aliases = {f"#{position}": name for position, name in enumerate(names)}
     return ",".join(aliases), aliases
 
@@ -95,7 +95,7 @@ def part(answer: Mapping[str, Any], name: str) -> Any:
     return answer[name]
 
 
-# What a response of DynamoDB says about its size and its cost.
+# The size and the cost of a DynamoDB response.
 
 
 def items_in(answer: dict[str, Any]) -> int:

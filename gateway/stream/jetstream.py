@@ -1,4 +1,4 @@
-"""NATS JetStream: the connection to it, and the one stream that holds the change notes of a table."""
+"""The connection to NATS JetStream, and the stream that holds the change notes of a table."""
 
 import asyncio
 import logging
@@ -17,7 +17,7 @@ from nats.js.errors import NotFoundError
 
 from gateway.stream.bus import RETENTION_SECONDS
 
-# what may happen to a connection or a call; the caller tries again
+# errors of a connection or a call; the caller retries
 NATS_ERRORS: Final = (nats.errors.Error, OSError, TimeoutError)
 CALL_SECONDS: Final = 5.0
 _CONNECT_SECONDS: Final = 3
@@ -35,7 +35,7 @@ class BusAddress:
     replicas: int = 3
 
     def notes_subject(self, shard: str, tenant: str) -> str:
-        """A shard's id and a tenant's id are one token each: neither has a dot."""
+        """Shard ids and tenant ids contain no dot, so that each is one token of the subject."""
         return f"{self.stream}.notes.{shard}.{tenant}"
 
     @property
@@ -43,13 +43,13 @@ class BusAddress:
         return f"{self.stream}.gap"
 
     def tenant_in(self, subject: str) -> str | None:
-        """Whose notes come by this subject; None where it is not one of notes."""
+        """Returns the tenant of a notes subject; None for any other subject."""
         tokens = subject.split(".")
         return tokens[3] if len(tokens) == 4 and tokens[:2] == [self.stream, "notes"] else None
 
 
 class JetStreamLink:
-    """One connection, opened when it is needed; a call that fails closes it, and the next one opens another."""
+    """A lazily opened connection; a failed call closes it, and the next call opens a new one."""
 
     def __init__(self, address: BusAddress, *, creates: bool) -> None:
         self.address = address
@@ -66,7 +66,7 @@ class JetStreamLink:
             if self._client is not None and self._client.is_connected:
                 return self._client.jetstream(timeout=CALL_SECONDS)
             await self.close()
-            # bounded as a whole: whoever waits for this lock must learn that the server is silent
+            # one timeout for all of it: callers that wait for the lock must not hang on a silent server
             opened = await asyncio.wait_for(nats.connect(**self._options()), CALL_SECONDS)
             self._client = opened
             if self._creates:
@@ -93,7 +93,7 @@ class JetStreamLink:
             "user": address.user,
             "password": address.password,
             "tls": tls,
-            # we connect anew ourselves, and know then that we have
+            # we reconnect ourselves, because the consumer must be created again
             "allow_reconnect": False,
             "connect_timeout": _CONNECT_SECONDS,
             "ping_interval": 5,
@@ -101,7 +101,7 @@ class JetStreamLink:
         }
 
     async def _create(self, js: JetStreamContext) -> None:
-        """An operator may have made the stream with other limits: then it stays as it is."""
+        """Creates the stream if it is missing; an existing one is left unchanged, even if its limits differ."""
         stream = self.address.stream
         try:
             await js.stream_info(stream)
@@ -119,5 +119,5 @@ class JetStreamLink:
 
 
 async def _noted(error: Exception) -> None:
-    """The call that fails because of it is reported by whoever made it."""
+    """Logs at debug level only, because the call that fails reports the error."""
     _log.debug("the connection to NATS: %s", error)

@@ -1,4 +1,4 @@
-"""The bus on JetStream: every process follows one stream of notes, so that a position is worth the same in each."""
+"""The bus on JetStream: every process follows the same stream of notes, so that a position is valid in all of them."""
 
 import asyncio
 import logging
@@ -19,28 +19,28 @@ from gateway.stream.jetstream import NATS_ERRORS, BusAddress, JetStreamLink
 from gateway.stream.note import ChangeNote
 from gateway.stream.note_codec import MESSAGE_NOTES, MalformedMessage, notes_of
 
-# a note's place in the order of the bus is its message's sequence times this, and its place in the message
+# the order of a note on the bus is the sequence of its message times this, plus its place in the message
 _PLACES: Final = 1_000
 _LAST_PLACE: Final = _PLACES - 1
 _BATCH: Final = 200
-_IDLE_SECONDS: Final = 2.0  # without a message; then we ask whether one should have come
+_IDLE_SECONDS: Final = 2.0  # without a message, before we check whether the consumer was lost
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 2.0
 _REACH_SECONDS: Final = 5.0
-_MOST_REPLAYED: Final = 20_000  # notes of one tenant; who has missed more reads the present state
-_REPLAYS: Final = 4  # at a time
+_MOST_REPLAYED: Final = 20_000  # notes of one tenant; a subscriber that has missed more reads the current state
+_REPLAYS: Final = 4  # concurrent replays
 
-assert MESSAGE_NOTES < _PLACES  # noqa: S101  or two notes would have one place
+assert MESSAGE_NOTES < _PLACES  # noqa: S101  otherwise two notes could have the same order
 
 _log = logging.getLogger("gateway.bus")
 
 
 @dataclass(slots=True)
 class BusCounts:
-    """`missed`: times that notes may have been lost, so that everything was read again."""
+    """`missed` counts how often notes may have been lost, so that everything was read again."""
 
     notes: int = 0
     missed: int = 0
-    rejected: int = 0  # messages that are none of ours; must stay at zero
+    rejected: int = 0  # messages that the gateway did not write; must stay at zero
     interruptions: int = 0
 
 
@@ -51,8 +51,8 @@ class JetStreamBus:
         self._link = JetStreamLink(address, creates=False)
         self._subscribers = Subscribers()
         self._ring = Ring(ring)
-        self._identity = ""  # of the stream; another one once it was made anew
-        self._next = 1  # the sequence of the message that comes next
+        self._identity = ""  # of the stream; changes when the stream is created again
+        self._next = 1  # the sequence of the next message
         self._moved = asyncio.Event()
         self._replays = asyncio.Semaphore(_REPLAYS)
         self.connected = False
@@ -81,7 +81,7 @@ class JetStreamBus:
                     await self._moved.wait()
 
     def _behind(self, position: Mapping[str, str]) -> bool:
-        """Nothing is known until the bus was reached for the first time; while it is away, nothing comes."""
+        """Whether to wait for the position: always before the first connection, never while disconnected."""
         if not self._identity:
             return True
         return self.connected and int(position.get(self._identity, "-1")) > int(
@@ -101,7 +101,7 @@ class JetStreamBus:
                 self._interrupted(error)
                 await self._link.close()
                 if not isinstance(error, NATS_ERRORS):
-                    # INVARIANT: no defect ends the task: it would leave the process without changes, unnoticed.
+                    # INVARIANT: no error ends this task, since the process would then silently receive no changes.
                     _log.exception("the bus could not be followed")
                     self._missed("a defect kept messages from being read")
             self.connected = False
@@ -114,7 +114,7 @@ class JetStreamBus:
             _log.warning(text, type(error).__name__)
 
     async def _follow(self) -> None:
-        """Until something is wrong with the consumer; then it is made anew and goes on where this one has ended."""
+        """Reads messages until the consumer is lost; the next call creates a new one that continues from there."""
         js = await self._link.jetstream()
         self._begin(await js.stream_info(self._address.stream))
         async with self._consumer(js, [f"{self._address.stream}.>"], self._next) as consumer:
@@ -152,12 +152,12 @@ class JetStreamBus:
         try:
             yield consumer
         finally:
-            # the connection keeps it otherwise, however it has ended
+            # otherwise the connection keeps the subscription, even after an error
             with suppress(*NATS_ERRORS):
                 await consumer.unsubscribe()
 
     def _begin(self, info: StreamInfo) -> None:
-        """Goes on where we were; where that is not possible, everything is read again."""
+        """Continues from the last position; if that is no longer possible, everything is read again."""
         first, last, identity = info.state.first_seq, info.state.last_seq, _identity(info)
         if identity == self._identity and first <= self._next <= last + 1:
             return
@@ -197,7 +197,7 @@ class JetStreamBus:
         return notes_of(tenant, message.data, self._identity, sequence * _PLACES)
 
     def _missed(self, why: str) -> None:
-        # INVARIANT: where a note may be lost, positions from before are expired and everything is read again.
+        # INVARIANT: if a note may be lost, earlier positions expire and everything is read again.
         self.counts.missed += 1
         _log.warning("change notes may be lost, and everything is read again: %s", why)
         self._start_over()
@@ -211,12 +211,12 @@ class JetStreamBus:
 
     async def replay(self, tenant: str, after: Mapping[str, str]) -> Sequence[ChangeNote]:
         if not self._identity:
-            # INVARIANT: a position is not called expired by a process that has not seen the bus yet.
+            # INVARIANT: a process that has not connected to the bus yet never reports a position as expired.
             raise Unavailable("changes since the position cannot be read yet; connect again")
         try:
             return self._ring.after(tenant, after)
         except PositionExpired:
-            # only the bus itself goes back further than this process
+            # only the stream itself keeps notes that are older than this process's ring
             if after.keys() != {self._identity}:
                 raise
         try:
@@ -240,12 +240,12 @@ class JetStreamBus:
                     notes += self._replayed(tenant, found, after)
                 if len(notes) > _MOST_REPLAYED:
                     raise PositionExpired("more has changed since the position than is told; read the present state")
-        # nothing went while it was read
+        # check again that no message was discarded during the replay
         await self._check_kept(js, first)
         return notes
 
     def _replayed(self, tenant: str, message: Msg, after: int) -> list[ChangeNote]:
-        # INVARIANT: a replay holds notes of the tenant that asks, and of nobody else.
+        # INVARIANT: a replay contains only notes of the tenant that requests it.
         if self._address.tenant_in(message.subject) != tenant:
             raise PositionExpired("changes since the position are lost; read the present state and go on from there")
         try:

@@ -1,8 +1,8 @@
-"""The reader's side of the bus on JetStream: each note is kept before a checkpoint names it, and in its order.
+"""The publisher of the bus on JetStream: stores each note, in order, before a checkpoint includes it.
 
-A shard may have two readers for a while, one of them slow. Each message says after which message of its shard it
-comes, and the server refuses it where another one has come in between. So the notes of a shard have the order of its
-records, whoever sends them.
+A shard may have two readers for a while, one of them slow. Each message names the shard's message that must precede it,
+and the server refuses the message if another one has been added since. This keeps the notes of a shard in the order of
+its records, whichever reader sends them.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ _EVERY_TENANT: Final = "*"
 
 @dataclass(frozen=True, slots=True)
 class _Tail:
-    """The last message of a shard, and up to which sequence the bus has the shard's notes."""
+    """The last message of a shard, and the sequence number up to which the bus has the shard's notes."""
 
     message: int = 0
     until: int = -1
@@ -48,7 +48,7 @@ class JetStreamPublisher:
             await self._failed(error)
 
     def begin(self, shard: str, after: str) -> None:
-        """The bus itself knows what it has of the shard."""
+        """Does nothing: the bus itself knows which notes of the shard it has."""
         self._tails.pop(shard, None)
 
     def ended(self, shard: str) -> None:
@@ -63,12 +63,12 @@ class JetStreamPublisher:
 
     async def publish(self, notes: Sequence[ChangeNote]) -> None:
         shard = notes[0].shard
-        # after a failure, what the bus has is asked again
+        # removed until the send succeeds, so that a failure makes the next call ask the bus again
         known_tail = self._tails.pop(shard, None)
         try:
             js = await self._link.jetstream()
             tail = known_tail or await self._tail(js, shard)
-            # INVARIANT: what the bus has is not sent again, or an old change could come after a newer one.
+            # INVARIANT: notes that the bus already has are not sent again, or an old change could follow a newer one.
             known = tail.until
             for message in messages_of([note for note in notes if note.order > known], known):
                 subject = self._address.notes_subject(shard, message.tenant)
@@ -99,7 +99,7 @@ class JetStreamPublisher:
         await self._link.close()
 
     async def _failed(self, error: Exception) -> NoReturn:
-        # a refusal is an answer: the connection is well
+        # the server has responded, so the connection works
         if not isinstance(error, APIError):
             await self._link.close()
         raise Unavailable(f"the bus takes no notes: {type(error).__name__}: {error}") from error

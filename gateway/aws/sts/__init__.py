@@ -1,1 +1,1 @@
-"""The sessions that tenants act with: opened by AssumeRole, kept, refreshed."""
+"""Tenants' sessions: opened with AssumeRole, cached and refreshed."""

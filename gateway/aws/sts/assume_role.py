@@ -1,15 +1,17 @@
-"""The question to STS: a role for one tenant in one gateway role, and the names that CloudTrail shows for it.
+"""The AssumeRole request for one tenant in one gateway role, and the names that CloudTrail shows for the session.
 
-A session is shared by everybody who acts for a tenant in a role, because its rights depend on nothing else: one STS
-call an hour for each, whatever the number of users. Only a role of own rows has sessions of one subject, which their
-tag names. A shared session cannot name a subject. RoleSessionName is `<role>@<tenant>`,
-SourceIdentity is the tenant; the gateway's own log line carries the subject hash beside the request id, and an event in
-CloudTrail is joined to it by session name and time. Where CloudTrail itself has to name the subject, sessions are kept
-per subject: SourceIdentity becomes `<tenant>.<subject hash>`, at the price of one STS call an hour for each subject and
-role (an account has 600 a second) and of as many cached sessions.
+All callers that act for a tenant in a role share one session, because its permissions depend on nothing else. This
+takes one STS call per hour for each tenant and role, whatever the number of users. Only own-rows roles have a session
+per subject, named by a session tag.
 
-Support access always has a session of its own for each person: SourceIdentity is `<tenant>+<person>`. It is in every
-event of CloudTrail, where a session tag is in the event of AssumeRole only.
+A shared session cannot name a subject: RoleSessionName is `<role>@<tenant>`, and SourceIdentity is the tenant. The
+gateway's own log line has the hash of the subject next to the request id; an event in CloudTrail is matched to it by
+session name and time. If CloudTrail itself must name the subject, sessions are opened per subject: SourceIdentity
+becomes `<tenant>.<subject hash>`. This takes one STS call per hour for each subject and role (an account has 600 per
+second), and as many cached sessions.
+
+Support access always has its own session for each person: SourceIdentity is `<tenant>+<person>`. CloudTrail shows it in
+every event, while it shows session tags only in the event of AssumeRole.
 """
 
 import hashlib
@@ -19,9 +21,9 @@ from typing import Protocol
 from gateway.aws.wire.credentials import Credentials
 from gateway.model.tenant import TenantId
 
-# what AWS takes as a session name and as a source identity
+# AWS's limit for session names and source identities
 _LONGEST_NAME = 64
-# of it, for the person who has support access; the rest is enough for a tenant's name that is cut
+# the part of it for the person with support access; the rest is enough for a shortened tenant name
 _LONGEST_ACTOR = 40
 
 
@@ -38,10 +40,10 @@ class AssumeRole:
 
 
 class Sts(Protocol):
-    """The seam that tests and other engines replace."""
+    """Calls AssumeRole; tests and other engines replace it."""
 
     async def assume_role(self, request: AssumeRole) -> Credentials:
-        """Credentials of the very session that was asked for, or one of the gateway's errors."""
+        """Returns the credentials of exactly the requested session; raises a gateway error otherwise."""
         ...
 
 
@@ -51,13 +53,13 @@ def session_name(tenant: TenantId, role: str) -> str:
 
 
 def session_arn(role_arn: str, session_name: str) -> str:
-    """The ARN of the session: it has the role's partition and account, and the role's name without its path."""
+    """Returns the ARN of the session: the role's partition and account, and the role's name without its path."""
     _, partition, _, _, account, role = role_arn.split(":", 5)
     return f"arn:{partition}:sts::{account}:assumed-role/{role.rpartition('/')[2]}/{session_name}"
 
 
 def source_identity(tenant: TenantId, subject: str | None = None) -> str:
-    """Names the tenant, and the subject where sessions are kept per subject."""
+    """Names the tenant, and the subject if sessions are opened per subject."""
     if subject is None:
         return tenant
     digest = subject_hash(subject)
@@ -65,21 +67,21 @@ def source_identity(tenant: TenantId, subject: str | None = None) -> str:
 
 
 def support_identity(tenant: TenantId, actor: str) -> str:
-    """Names the tenant and the person who has support access there; each event in CloudTrail shows it.
+    """Names the tenant and the person who has support access; every event in CloudTrail shows it.
 
-    '+' keeps it apart from the identities of a tenant's own subjects.
+    '+' distinguishes it from the identities of a tenant's own subjects.
     """
     person = _fit(actor, _LONGEST_ACTOR)
     return f"{_fit(tenant, _LONGEST_NAME - len(person) - 1)}+{person}"
 
 
 def subject_hash(subject: str) -> str:
-    """A subject as logs and CloudTrail show it: who knows the subject finds it, nobody reads it there."""
+    """Hashes a subject for logs and CloudTrail: it can be found by those who know it, but not read."""
     return hashlib.sha256(subject.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _fit(name: str, length: int) -> str:
-    """A long name is cut; a hash keeps it apart from other long ones, '=' from short ones."""
+    """Shortens a long name; a hash distinguishes it from other long names, and '=' from short ones."""
     if len(name) <= length:
         return name
     digest = hashlib.sha256(name.encode()).hexdigest()[:20]

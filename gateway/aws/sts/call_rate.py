@@ -1,9 +1,9 @@
-"""How often STS is asked, how many calls are under way, and whose turn is next.
+"""Limits the rate and the concurrency of STS calls, and orders them by priority.
 
-At most so many calls begin within any second, retries included: an account has a number of AssumeRole a second that all
-its programs share, and a fleet that restarts asks for every session at once. A session that a caller waits for comes
-before one that is refreshed ahead of its end, and that one before one that is opened in advance. What nobody waits for
-is spread over the second, so that a caller does not find the whole second used up.
+At most a fixed number of calls start within any second, including retries: the AssumeRole rate of an account is shared
+by all its programs, and a fleet that restarts requests every session at the same time. Sessions that a caller waits for
+come first, then refreshes ahead of expiry, then sessions that are opened in advance. Background calls are spread over
+the second, so that callers do not find the whole second used up.
 """
 
 import asyncio
@@ -15,14 +15,14 @@ from math import inf
 
 from gateway.errors import Throttled
 
-# seconds of its pace that work in the background may make up for, where the loop was busy
+# seconds that background calls may catch up on, if the event loop was busy
 _CATCH_UP = 0.05
 
 
 class Priority(IntEnum):
-    """The lowest number is served first."""
+    """The order of service, lowest number first."""
 
-    # of a call that is under way, so it takes no further place
+    # retries belong to a running call, so they take no additional place
     RETRY = 0
     CALLER = 1
     REFRESH = 2
@@ -30,7 +30,7 @@ class Priority(IntEnum):
 
 
 class Ticket:
-    """A place in the queue; `deadline` is a moment of the loop's clock until which the call must begin."""
+    """A place in the queue; the call must start before `deadline`, on the clock of the event loop."""
 
     __slots__ = ("deadline", "priority")
 
@@ -40,24 +40,24 @@ class Ticket:
 
 
 class CallRate:
-    """Belongs to the event loop it is first used in."""
+    """Bound to the event loop in which it is first used."""
 
     def __init__(self, per_second: int, at_once: int) -> None:
         self._per_second = per_second
         self._at_once = at_once
         self._running = 0
-        # when the last calls began, as many as may begin in a second
+        # start times of the latest calls, as many as may start in a second
         self._starts: deque[float] = deque(maxlen=per_second)
         self._queues: dict[Priority, OrderedDict[Ticket, asyncio.Future[None]]] = {
             priority: OrderedDict() for priority in Priority
         }
         self._timer: asyncio.TimerHandle | None = None
-        # when the next call that nobody waits for may begin
+        # when the next background call may start
         self._background_at = 0.0
 
     @asynccontextmanager
     async def turn(self, ticket: Ticket) -> AsyncIterator[None]:
-        """Entered when the call may begin; raises `Throttled` where that is not before the ticket's deadline."""
+        """Enters when the call may start; raises `Throttled` if that is after the ticket's deadline."""
         await self._wait(ticket)
         try:
             yield
@@ -66,11 +66,11 @@ class CallRate:
             self._serve()
 
     async def retry(self) -> None:
-        """Waits until a call that is under way may be sent again."""
+        """Waits until a running call may be sent again."""
         await self._wait(Ticket(Priority.RETRY))
 
     def promote(self, ticket: Ticket, deadline: float) -> None:
-        """A caller waits now for what was to be done in the background."""
+        """Raises the priority of a background call that a caller now waits for."""
         if ticket.priority <= Priority.CALLER:
             return
         granted = self._queues[ticket.priority].pop(ticket, None)
@@ -87,14 +87,14 @@ class CallRate:
             await granted
         except BaseException:
             if self._queues[ticket.priority].pop(ticket, None) is None and _succeeded(granted):
-                # INVARIANT: a place that was given in the very moment of giving up goes to the next.
+                # INVARIANT: a place that was granted to a ticket just as it gave up goes to the next one.
                 self._running -= ticket.priority is not Priority.RETRY
             self._serve()
             raise
 
     def _enqueue(self, ticket: Ticket, granted: "asyncio.Future[None]") -> None:
         queue = self._queues[ticket.priority]
-        # by the rate alone; that calls under way may delay it further is noticed when the deadline comes
+        # considers only the rate; a delay by running calls is noticed at the deadline
         ahead = len(queue) + len(self._queues[Priority.RETRY])
         if self._soonest(asyncio.get_running_loop().time(), ahead) > ticket.deadline:
             _refuse(granted)
@@ -102,7 +102,7 @@ class CallRate:
             queue[ticket] = granted
 
     def _soonest(self, now: float, ahead: int) -> float:
-        """The moment at which a call may begin that so many others precede."""
+        """Returns the earliest time at which a call with `ahead` calls before it may start."""
         laps, place = divmod(ahead, self._per_second)
         before = len(self._starts) + place - self._per_second
         if 0 <= before < len(self._starts):
@@ -110,7 +110,7 @@ class CallRate:
         return now + laps
 
     def _serve(self) -> None:
-        """Lets begin whatever may begin now, and comes back when more may."""
+        """Starts all calls that may start now, and sets a timer for the next ones."""
         now = asyncio.get_running_loop().time()
         self._refuse_late(now)
         wake = inf
@@ -136,7 +136,7 @@ class CallRate:
         return None
 
     def _first_deadline(self) -> float:
-        # all callers have the same time to wait, so the first has the earliest deadline
+        # all callers have the same time to wait, so the first one has the earliest deadline
         callers = self._queues[Priority.CALLER]
         return next(iter(callers)).deadline if callers else inf
 

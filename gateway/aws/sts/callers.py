@@ -1,8 +1,8 @@
-"""Callers: who sends an Authorization header, in which role and with which session, remembered by the header's hash.
+"""Callers: the principal, role and session behind an Authorization header, cached by the hash of the header.
 
-A caller is remembered until anything that it rests on may have changed: its token expires or was verified a minute ago,
-the issuer's keys are due to be fetched, the session is due to be refreshed. What changes before that moment moves an
-epoch: other keys of an issuer, sessions that are forgotten, dropped or suspended.
+A caller is cached until something it depends on may have changed: its token expires or was verified a minute ago, the
+issuer's keys are due to be fetched, or the session is due to be refreshed. Earlier changes increment an epoch: new keys
+of an issuer, and sessions that are forgotten, dropped or suspended.
 """
 
 import time
@@ -23,15 +23,15 @@ from gateway.model.tenant import partition
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Everything about a caller that its requests need."""
+    """What requests need to know about their caller."""
 
     principal: Principal
     session: Session
     role: str
-    subject: str  # hashed, as it is logged
-    cost_limit: float  # capacity units that one operation may take
+    subject: str  # hashed, as in the log
+    cost_limit: float  # capacity units that one operation may use
     own: str  # the prefix of the tenant's partition keys
-    scope: str  # of its session
+    scope: str  # the scope of its session
 
 
 def caller_of(principal: Principal, session: Session, cost_limit: float) -> Caller:
@@ -41,7 +41,7 @@ def caller_of(principal: Principal, session: Session, cost_limit: float) -> Call
 
 @dataclass(frozen=True, slots=True)
 class _Verification:
-    """A token that was believed at a moment."""
+    """A token and the time at which it was verified."""
 
     token: VerifiedToken
     at: float
@@ -49,7 +49,7 @@ class _Verification:
 
 @dataclass(frozen=True, slots=True)
 class _Remembered:
-    """`caller` may be used between its moments, in its epochs; after that its verification may still hold."""
+    """A cached caller, valid between its times and in its epochs; its verification may be valid for longer."""
 
     verification: _Verification
     caller: Caller | None = None
@@ -60,7 +60,7 @@ class _Remembered:
 
 
 class Callers:
-    """Of so many headers, for so many seconds after each was verified; 0 seconds remember none."""
+    """Caches up to `most` callers, each for `seconds` after its verification; 0 seconds disables the cache."""
 
     def __init__(
         self,
@@ -72,26 +72,26 @@ class Callers:
         seconds: float = 60,
         most: int = 10_000,
     ) -> None:
-        """`cost_limit_of` takes a role."""
+        """`cost_limit_of` returns the cost limit of a role."""
         self._authenticator = authenticator
         self._sessions = sessions
         self._cost_limit_of = cost_limit_of
         self._clock = clock
         self._seconds = seconds
         self._most = most
-        # INVARIANT: it holds no token, so whoever can read this memory cannot act for anybody.
+        # INVARIANT: it holds no token, so no one can act for a caller by reading this memory.
         self._remembered: OrderedDict[bytes, _Remembered] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._remembered)
 
     def known(self, authorization: bytes | None) -> Caller | None:
-        """The caller, where nothing has to be asked; else `open` tells."""
+        """Returns the caller if it is cached and still valid; otherwise use `open`."""
         if authorization is None:
             return None
         digest = sha256(authorization).digest()
         found = self._remembered.get(digest)
-        # INVARIANT: a suspended tenant, a revoked session and a withdrawn key are refused at once, remembered or not.
+        # INVARIANT: a suspended tenant, a revoked session and a withdrawn key are refused at once, cached or not.
         if (
             found is None
             # a clock that is set back must not prolong anything
@@ -106,21 +106,22 @@ class Callers:
     async def open(
         self, authorization: bytes | None, identified: Callable[[Principal], None] = lambda principal: None
     ) -> Caller:
-        """Verifies the token and opens the session of its tenant; `identified` is told as soon as a token is believed.
+        """Verifies the token and opens the session of its tenant.
 
-        Raises `Unauthenticated`, `Forbidden`, `Throttled` or `Unavailable`.
+        Calls `identified` as soon as the token is verified. Raises `Unauthenticated`, `Forbidden`, `Throttled` or
+        `Unavailable`.
         """
         digest = sha256(authorization or b"").digest()
         before = self._remembered.get(digest)
         verification = await self._verified(authorization, before)
         if before is None or before.verification is not verification:
-            # whatever becomes of its session, the token is not verified again for each request
+            # even if opening the session fails, the token is not verified again for each request
             before = self._remember(digest, _Remembered(verification))
         identified(verification.token.principal)
         if not verification.token.principal.roles:
             raise RolesMissing(verification.token.roles_missing)
         token, keys_epoch, sessions_epoch = verification.token, self._authenticator.epoch, self._sessions.epoch
-        # the session may be forgotten while it is opened: then the epoch has moved, and the next request asks again
+        # if the session is forgotten while it is opened, the epoch has changed and the next request opens it again
         session = await self._sessions.open(token.principal)
         caller = before.caller
         if caller is None or caller.session is not session:
@@ -135,7 +136,7 @@ class Callers:
     async def lasting(
         self, authorization: bytes | None, identified: Callable[[Principal], None] = lambda principal: None
     ) -> "LastingCaller":
-        """As `open`, for a connection that stays."""
+        """Does the same as `open` for a long-lived connection."""
         verification = await self._verified(authorization, self._remembered.get(sha256(authorization or b"").digest()))
         identified(verification.token.principal)
         if not verification.token.principal.roles:
@@ -164,11 +165,13 @@ class Callers:
 
 
 class LastingCaller:
-    """The caller of a connection that stays, such as a subscription's.
+    """The caller of a long-lived connection, such as a subscription.
 
-    INVARIANT: it is used only while nothing has changed that it rests on: the expiry of its token, the issuer's keys, a
-    support grant, the tenant and its sessions. What may have changed is checked again; the token itself is not kept.
-    INVARIANT: its policies stay those of its first session: what was judged by them is not shown under others.
+    INVARIANT: it is used only while nothing has changed that it depends on: the expiry of its token, the issuer's keys,
+    a support grant, the tenant and its sessions. Whatever may have changed is checked again; the token itself is not
+    kept.
+
+    INVARIANT: its policies stay those of its first session: what was authorized by them is not shown under others.
     """
 
     __slots__ = (
@@ -208,7 +211,7 @@ class LastingCaller:
 
     @property
     def unchanged(self) -> bool:
-        """Whether the caller is certainly the same; a support grant may be revoked at any time."""
+        """Whether the caller is certainly still valid; never for support access, which may be revoked at any time."""
         return (
             self._token.principal.support is None
             and self._since <= self._clock() < self._until
@@ -216,7 +219,7 @@ class LastingCaller:
         )
 
     async def caller(self) -> Caller:
-        """The caller as it is now; raises `Unauthenticated`, `Forbidden`, `Throttled` or `Unavailable`."""
+        """Returns the current caller; raises `Unauthenticated`, `Forbidden`, `Throttled` or `Unavailable`."""
         if self._caller is not None and self.unchanged:
             return self._caller
         epochs = (self._authenticator.epoch, self._sessions.epoch)

@@ -1,4 +1,4 @@
-"""Every error of AssumeRole, and those common to all of AWS, with the error of ours that it becomes."""
+"""Maps the error codes of AssumeRole, and those common to all AWS services, to the gateway's errors."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -21,10 +21,10 @@ from gateway.aws.wire.xml_response import NotReadable, texts
 from gateway.errors import GatewayError
 
 _REFUSED = ErrorMapping(AccessDenied, "aws gives this tenant and role no session")
-# INVARIANT: a policy that STS does not take is our own fault and final: a session without it would be a wider one.
+# INVARIANT: a policy that STS rejects is our own fault and final: a session without it would have wider permissions.
 _POLICY = ErrorMapping(InvalidRequest, "sts does not accept the session policy or the tags")
 _REGION = ErrorMapping(AwsUnavailable, "sts is switched off in the region of the tenant")
-# The gateway's own credentials, not the tenant's: a mistake there is no verdict about the tenant.
+# These are the gateway's own credentials: an error with them says nothing about the tenant.
 _OWN = ErrorMapping(AwsUnavailable, "aws does not accept the gateway's own credentials")
 _SKEWED = ErrorMapping(AwsUnavailable, "aws does not accept the gateway's own credentials or its time", Retry.SKEWED)
 _MISSING = ErrorMapping(AwsUnavailable, "the gateway's own credentials cannot be read")
@@ -61,23 +61,23 @@ RULES: Mapping[str, ErrorMapping] = MappingProxyType(
 
 
 def failure(answer: AwsResponse) -> AwsError:
-    """What STS said no with."""
+    """Returns the error for a failed STS response."""
     try:
         content = texts(answer.body)
     except NotReadable:
-        # something between us and STS answered in its place
+        # something between us and STS has responded instead
         content = {}
     code = content.get("Error/Code", "")
     detail = content.get("Error/Message") or answer.body[:300].decode("utf-8", "replace")
     rule = _rule(code, answer.status)
-    # a 5xx is the fault of AWS whatever its code says
+    # a 5xx is AWS's failure, whatever its code is
     retry = Retry.TRANSIENT if answer.status >= 500 and rule.retry is Retry.NEVER else rule.retry
     said = said_of(answer, code, detail, content.get("RequestId", ""))
     return rule.error(rule.message, said=said, retry=retry)
 
 
 def unanswered(error: GatewayError) -> AwsError:
-    """What kept STS from answering, in words about STS; what STS said itself stays as it is."""
+    """Rewords a connection error as an error of STS; errors that STS returned itself stay as they are."""
     if isinstance(error, AwsError) and not isinstance(error, AnswerLate | ConnectionBroken | AnswerCorrupt):
         return error
     rule = _LATE
@@ -95,12 +95,12 @@ def own_rejected(error: GatewayError) -> bool:
 
 
 def own_missing(error: Exception) -> AwsError:
-    """The gateway's own credentials could not be read, whatever boto3 says about it."""
+    """Returns the error for own credentials that could not be read, whatever boto3 reports."""
     return _MISSING.error(_MISSING.message, said=AwsFailure(type(error).__name__, str(error)))
 
 
 def _rule(code: str, status: int) -> ErrorMapping:
-    """The rule of a code; one we do not know is judged by its HTTP status."""
+    """Returns the rule for a code; unknown codes are mapped by their HTTP status."""
     known = RULES.get(code)
     if known:
         return known

@@ -1,7 +1,7 @@
-"""The sessions of a process: those in use as they are, all others as a few hundred bytes, most of them AWS's token.
+"""The cached sessions of a process: those in use as objects, all others packed into a few hundred bytes each.
 
-With a session for each subject, most of them wait for the next request of somebody who reads a page. What they hold
-besides the token (objects, permissions, keys derived for signing) is made again from the key when they are used.
+With a session per subject, most sessions wait for the next request of a user who is reading a page. Most of a packed
+session is AWS's token; everything else (objects, permissions, derived signing keys) is rebuilt from its key on use.
 """
 
 import binascii
@@ -22,15 +22,15 @@ _ParkedKey = tuple[SessionKey, str | None]
 
 
 class KeptSessions:
-    """At most so many; the one unused for longest makes room."""
+    """Keeps at most `most` sessions; evicts the least recently used."""
 
     def __init__(self, most: int, permissions_for: PermissionsFor, in_use: int = _IN_USE) -> None:
         self._most = most
         self._in_use = in_use
         self._permissions_for = permissions_for
-        # both with the one unused for longest first; all that are parked were unused for longer than the others
+        # both least recently used first; every parked session was used before every live one
         self._parked: OrderedDict[_ParkedKey, bytes] = OrderedDict()
-        # the subjects of a tenant share what their keys have in common
+        # the subjects of a tenant share the common part of their keys
         self._places: dict[SessionKey, SessionKey] = {}
         self.live: OrderedDict[SessionKey, Session] = OrderedDict()
 
@@ -41,7 +41,7 @@ class KeptSessions:
         return key in self.live or _parked_key(key) in self._parked
 
     def use(self, key: SessionKey) -> Session | None:
-        """The session, which is now the one used last."""
+        """Returns the session and marks it as the most recently used."""
         session = self.live.get(key)
         if session is not None:
             self.live.move_to_end(key)
@@ -74,13 +74,13 @@ class KeptSessions:
         self._places = {place: place for place in self._places if place.tenant != tenant}
 
     def drop_ended(self, now: float, margin: float) -> None:
-        """Those that ended unused: use refreshes a session, and the one unused for longest comes first."""
+        """Drops expired sessions; they are the least recently used, because use refreshes a session."""
         while len(self) and not self._first_serves(now, margin):
             self._pop_first()
 
     def _park(self, key: SessionKey, session: Session) -> None:
         place, subject = _parked_key(key)
-        # one that names an identity of its own is not shared
+        # a key with its own identity is not shared
         if key.identity is None:
             place = self._places.setdefault(place, place)
         self._parked[place, subject] = _packed(session)
@@ -137,7 +137,7 @@ def _unpacked(key: SessionKey, parked: bytes, permissions_for: PermissionsFor) -
 
 
 def _decoded(token: str) -> bytes | None:
-    """The bytes of a base64 token, a quarter shorter; None if they would not give the same text again."""
+    """Returns the bytes of a base64 token, a quarter shorter; None if encoding them would not give the same text."""
     try:
         raw = b64decode(token, validate=True)
     except (binascii.Error, ValueError):

@@ -1,4 +1,4 @@
-"""The gateway's own credentials, from where boto3 finds them; refreshed by boto3, read in a thread."""
+"""The gateway's own credentials, found and refreshed by boto3 in a thread."""
 
 import asyncio
 import time
@@ -10,7 +10,7 @@ from gateway.aws.sts.error_codes import own_missing
 from gateway.aws.wire.credentials import Credentials
 from gateway.single_flight import SingleFlight
 
-# boto3 refreshes credentials ten minutes before their end: to ask it once a minute is soon enough
+# boto3 refreshes credentials ten minutes before they expire, so asking it once a minute is enough
 _SECONDS = 60.0
 _OWN = "own"  # the only key
 
@@ -24,16 +24,16 @@ class OwnCredentials:
         self._single_flight: SingleFlight[str, Credentials, None] = SingleFlight()
 
     async def get(self) -> Credentials:
-        """Raises an error of ours where there are none."""
+        """Raises a gateway error if there are none."""
         kept = self._kept
         if kept is not None and self._clock() < self._read_at + _SECONDS:
             return kept
-        # the metadata service is asked once, however slow it is
+        # concurrent callers share one read, because the metadata service may be slow
         flight = self._single_flight.find(_OWN) or self._single_flight.start((_OWN,), self._read(), None)
         return await asyncio.shield(flight.task)
 
     def forget(self) -> None:
-        """AWS did not accept them: they are read again before the next call."""
+        """Reads the credentials again before the next call, because AWS has rejected them."""
         self._kept = None
 
     async def close(self) -> None:
@@ -42,7 +42,7 @@ class OwnCredentials:
     async def _read(self) -> Credentials:
         try:
             kept = await asyncio.to_thread(_frozen, self._session)
-        except Exception as error:  # botocore and its plugins raise what they like
+        except Exception as error:  # botocore and its plugins raise many kinds of errors
             raise own_missing(error) from error
         self._kept, self._read_at = kept, self._clock()
         return kept

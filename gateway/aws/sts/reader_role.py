@@ -1,7 +1,7 @@
-"""A boto3 session in a role that the gateway assumes for itself, renewed before it runs out.
+"""A boto3 session in a role that the gateway assumes for itself, refreshed before it expires.
 
-Tenants' sessions come from `Sessions`. This one is for what knows no tenants: a DAX cluster or the table's stream,
-which the gateway's own role must not reach.
+Tenants' sessions come from `Sessions`. This one is for resources without tenants, such as a DAX cluster or the table's
+stream, which the gateway's own role must not access.
 """
 
 import threading
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from mypy_boto3_sts import STSClient
 
 SESSION_NAME: Final = "gateway-dax"
-_SECONDS: Final = 3_600  # role chaining allows no more
+_SECONDS: Final = 3_600  # the maximum for role chaining
 _CONFIG: Final = Config(connect_timeout=2, read_timeout=5, retries={"mode": "standard", "total_max_attempts": 3})
 
 
 def in_role(
     session: boto3.Session, role_arn: str, region: str, sts_endpoint: str | None = None, name: str = SESSION_NAME
 ) -> boto3.Session:
-    """The role is assumed with the credentials of `session`, when its own are first needed."""
-    # named, because boto3's own choice could be the global endpoint or one from the environment
+    """Assumes the role with the credentials of `session`, when its own credentials are first needed."""
+    # explicit, because boto3 could choose the global endpoint or one from the environment
     url = sts_endpoint or AwsTarget.regional("sts", region).url
     making = threading.Lock()
 
     def renewed() -> dict[str, Any]:
-        with making:  # a boto3 session makes one client at a time
+        with making:  # boto3 sessions do not support creating clients concurrently
             client = session.client("sts", region_name=region, endpoint_url=url, config=_CONFIG)
         try:
             return _assumed(client, role_arn, name)
@@ -41,7 +41,7 @@ def in_role(
             client.close()
 
     made: Any = get_session()
-    # botocore has no public way to give a session credentials that renew themselves
+    # botocore has no public way to give a session refreshable credentials
     made._credentials = DeferredRefreshableCredentials(renewed, "assume-role")  # noqa: SLF001
     return boto3.Session(botocore_session=made, region_name=region)
 

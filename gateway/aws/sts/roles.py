@@ -1,4 +1,4 @@
-"""The gateway's roles, strongest first, each with the session policy that narrows the tenant's role to it."""
+"""The gateway's roles, strongest first, each with the session policy that limits the tenant's role to it."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -9,17 +9,17 @@ from gateway.iam.language.document import PolicyDocument
 from gateway.iam.language.policy_text import SESSION_LIMIT
 from gateway.identity.principal import subject_id
 
-# INVARIANT: no '@', so that a role and a tenant stay apart in the name of a session.
+# INVARIANT: no '@', so that role and tenant can be told apart in the name of a session.
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
 
 
 class Roles:
-    """A request acts in one role: the first of those declared that its token carries."""
+    """A request acts in one role: the first declared role that its token carries."""
 
     def __init__(
         self, policies: Mapping[str, PolicyDocument], own: Collection[str] = (), acting: Collection[str] = ()
     ) -> None:
-        """`own` are the roles whose sessions are those of one subject, `acting` those that no token can carry."""
+        """`own` are the roles with a session per subject; `acting` are the roles that no token can carry."""
         faults = [fault for name, policy in policies.items() for fault in _faults(name, policy)]
         if not set(policies) - set(acting):
             faults.append("there is no gateway role")
@@ -37,7 +37,7 @@ class Roles:
         raise Forbidden("the token carries no role that this gateway knows")
 
     def subject_of(self, role: str, subject: str) -> str | None:
-        """The subject that a session in this role is for; None where everybody of the tenant shares one.
+        """Returns the subject that a session in this role is for; None if all callers of the tenant share one session.
 
         Raises `Forbidden` for a subject that is not safe in a key.
         """
@@ -45,7 +45,7 @@ class Roles:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Those that a token can carry."""
+        """The roles that a token can carry."""
         return tuple(name for name in self._policies if name not in self._acting)
 
     @property
@@ -57,7 +57,7 @@ class Roles:
         return self._acting
 
     def policy(self, role: str) -> str:
-        """The text that goes to STS: the very one that the evaluator judges by."""
+        """Returns the policy text for STS, exactly the one that the evaluator uses."""
         return self._policies[role].text
 
 

@@ -1,4 +1,4 @@
-"""What a tenant's request may use, and for how long it is kept."""
+"""A tenant's session: its credentials and permissions, the key it is cached by, and its lifetime."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -22,61 +22,64 @@ class Session:
     credentials: Credentials
     tenancy: Tenancy
     permissions: Permissions = field(repr=False)
-    # as CloudTrail shows it
+    # as in CloudTrail
     source_identity: str = ""
     # as in its key
     identity: str | None = None
-    # by our own clock; it is over when its credentials expire
+    # by our own clock; the session ends when its credentials expire
     opened_at: float = 0.0
     refresh_at: float = inf
 
     @property
     def subject(self) -> str | None:
-        """Whose rows it has, where its role is one of own rows."""
+        """The subject whose rows it may access, if its role is an own-rows role."""
         return self.permissions.reader
 
     @property
     def scope(self) -> str:
-        """Whose it is: what is sealed for one scope is worth nothing in another; no tenant id has a `#`."""
+        """Identifies whose session it is; what is sealed for one scope is invalid in any other.
+
+        Tenant ids have no `#`, so scopes are unambiguous.
+        """
         subject = self.subject
         return self.tenant if subject is None else f"{self.tenant}#{subject}"
 
     def serves(self, now: float, margin: float) -> bool:
-        # A clock that is set back must not prolong a session.
+        # a clock that is set back must not prolong a session
         return self.opened_at - margin <= now < self.credentials.expires_at - margin
 
 
 @dataclass(frozen=True, slots=True)
 class SessionRules:
-    # of a session's life; the credentials of a chained role last an hour at most
+    # the lifetime of a session; chained roles allow an hour at most
     seconds: int = 3_600
-    # how many are kept; the one unused for longest goes first
+    # the number of cached sessions; the least recently used is evicted first
     sessions: int = 20_000
     # INVARIANT: a session with less than this many seconds to live is never handed out.
     margin: float = 30.0
-    # the part of its life after which a session is renewed while it still serves; one point in between for each
+    # the part of its lifetime after which a session is refreshed, at a random point in this range
     refresh: tuple[float, float] = (0.75, 0.9)
-    # calls to STS at one time
+    # concurrent calls to STS
     calls: int = 16
-    # calls to STS that may begin within any second, retries included; an account has 600, which its processes share
+    # calls to STS that may start within any second, including retries; the processes of an account share 600
     calls_per_second: int = 50
-    # seconds until STS has to answer; for whoever waits for a session the wait for its turn is included
+    # timeout of a call to STS; for a caller that waits for a session, it includes the time in the queue
     call_seconds: float = 25.0
-    # how long a failure is remembered: without asking STS again, whoever needs the session is told the same
+    # how long a failure is returned to other callers without calling STS again
     hold_seconds: float = 5.0
-    # the first pause after STS failed; it doubles with each failure
+    # the first pause after a failure of STS; it doubles with each failure
     pause: float = 1.0
     longest_pause: float = 60.0
-    # a session for each subject, so that CloudTrail names the subject; see `gateway.aws.sts.assume_role`
+    # one session per subject, so that CloudTrail names the subject; see `gateway.aws.sts.assume_role`
     per_subject: bool = False
 
 
 class SessionKey(NamedTuple):
-    """What a session is kept by: the tenancy too, so that a tenant that moves gets another one."""
+    """The cache key of a session; it includes the tenancy, so that a tenant that moves gets a new session."""
 
     tenant: TenantId
     role: str
-    # what CloudTrail shows, where it does not follow from tenant and subject
+    # what CloudTrail shows, if it does not follow from tenant and subject
     identity: str | None
     tenancy: Tenancy
     subject: str | None = None
@@ -94,7 +97,7 @@ def key_of(session: Session) -> SessionKey:
 
 
 def question(key: SessionKey, policy: str, seconds: int) -> AssumeRole:
-    """What STS is asked for a session of this key; `policy` is the session policy of its role."""
+    """Builds the AssumeRole request for this key; `policy` is the session policy of its role."""
     subject = () if key.subject is None else ((SUBJECT_TAG, key.subject),)
     return AssumeRole(
         role_arn=key.tenancy.role_arn,
@@ -110,7 +113,7 @@ def question(key: SessionKey, policy: str, seconds: int) -> AssumeRole:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The last thing that STS said instead of giving a session."""
+    """The latest failure of STS to open a session."""
 
     error: GatewayError
     at: float
@@ -119,18 +122,18 @@ class Failure:
     count: int
 
     def holds(self, now: float) -> bool:
-        """Whether somebody without a session is told the same again, without asking STS."""
+        """Whether callers without a session get the same error again, without a call to STS."""
         return self.at <= now < self.at + self.hold
 
     def pauses(self, now: float) -> bool:
-        """Whether a session that still serves is not yet refreshed again."""
+        """Whether the refresh of a session that is still valid must wait."""
         return self.at <= now < self.at + self.pause
 
 
 def failure(error: GatewayError, before: Failure | None, now: float, share: float, rules: SessionRules) -> Failure:
     """`share` is the jitter, from 0 to 1."""
     count = 1 if before is None else before.count + 1
-    # a verdict will not change by itself, an outage will
+    # a refusal will not change by itself, an outage will
     first = rules.hold_seconds if isinstance(error, Forbidden | Internal) else rules.pause
     pause = exponential(count - 1, first, rules.longest_pause) * (0.5 + share / 2)
     return Failure(error, now, min(pause, rules.hold_seconds), pause, count)

@@ -1,9 +1,9 @@
-"""The tenants' sessions: opened once for each tenant and role, kept, refreshed ahead of their end, never used after it.
+"""The tenants' sessions: opened once per tenant and role, cached, refreshed before they expire, and never used after.
 
-An unexpired session keeps serving whatever STS says meanwhile, because AWS judges each call to DynamoDB by itself; who
-has to be refused at once is suspended. Without a session there is no access: no failure leads to the gateway's own
-credentials. Only use refreshes a session: a tenant or subject that nobody asks for costs no call, unless it is warmed
-up, and its session is dropped once it is over.
+An unexpired session stays in use whatever STS returns in the meantime, because AWS authorizes each call to DynamoDB by
+itself; suspend a tenant to refuse it immediately. Without a session there is no access: no failure falls back to the
+gateway's own credentials. Only use refreshes a session, so an idle tenant or subject costs no calls unless it is warmed
+up, and its session is dropped after it expires.
 """
 
 import asyncio
@@ -37,13 +37,13 @@ from gateway.model.tenant import TenantId
 from gateway.single_flight import Flight, SingleFlight, copy_for_waiter
 
 _RULES = SessionRules()
-# whatever else goes wrong is our own fault
+# any other error is a bug
 _EXPECTED = (Forbidden, Throttled, Unavailable, Internal)
 _log = logging.getLogger("gateway.sessions")
 
 
 class Sessions:
-    """`epoch` grows whenever a session that was handed out must not be used again."""
+    """`epoch` increases whenever a session that was handed out must not be used again."""
 
     def __init__(
         self,
@@ -68,21 +68,24 @@ class Sessions:
         self._clock = clock
         self._jitter = jitter
         self._kept = KeptSessions(rules.sessions, permissions_for)
-        # with the oldest first
+        # oldest first
         self._failures: OrderedDict[SessionKey, Failure] = OrderedDict()
         self._single_flight: SingleFlight[SessionKey, Session | GatewayError, Ticket] = SingleFlight()
-        # given by whoever sends retries past it, so that they count as well
+        # injected if retries are sent elsewhere, so that they count as well
         self._rate = rate or CallRate(rules.calls_per_second, rules.calls)
 
     def __len__(self) -> int:
         return len(self._kept)
 
     async def open(self, principal: Principal) -> Session:
-        """A session with some time to live; raises `Forbidden`, `Unavailable` or `Throttled` where there is none."""
+        """Returns a session with time left to live.
+
+        Raises `Forbidden`, `Unavailable` or `Throttled` if there is none.
+        """
         # INVARIANT: the tenant is looked up before any cached session, so a suspended one is refused at once.
         tenancy = self._tenants.lookup(principal.tenant)
         role = self._roles.role_of(principal.roles)
-        # INVARIANT: the session of an own-rows role is that of its subject alone.
+        # INVARIANT: the session of an own-rows role belongs to its subject alone.
         subject = self._roles.subject_of(role, principal.subject)
         key = SessionKey(principal.tenant, role, self._identity(principal, subject), tenancy, subject)
         return self._serving(key) or await self._obtain(key)
@@ -94,7 +97,7 @@ class Sessions:
         return source_identity(principal.tenant, principal.subject) if shared else None
 
     async def act(self, session: Session, role: str, subject: str) -> Session:
-        """The session in which a mutation acts for the caller of this one: of the same tenant and the same subject."""
+        """Returns the session in which a mutation acts for the caller of this one, with the same tenant and subject."""
         tenancy = self._tenants.lookup(session.tenant)
         if role not in self._roles.acting:
             raise Internal(f"`{role}` is not an acting role")
@@ -105,12 +108,12 @@ class Sessions:
         return self._serving(key) or await self._obtain(key)
 
     async def renew(self, session: Session) -> Session:
-        """A session for one that AWS no longer accepts: the kept one where it is another, else a new one."""
+        """Replaces a session that AWS no longer accepts by the cached one if that differs, or by a new one."""
         tenancy = self._tenants.lookup(session.tenant)
         key = key_of(session)._replace(tenancy=tenancy)
         kept = self._kept.use(key)
         if kept is not None and kept.credentials == session.credentials:
-            # A new one would fare no better, and every request would ask STS for yet another.
+            # a new session would most likely be rejected too, and every request would call STS again
             if self._clock() < kept.opened_at + self._rules.hold_seconds:
                 raise Unavailable("aws does not accept the session that it has just given")
             self._kept.remove(key)
@@ -118,7 +121,7 @@ class Sessions:
         return self._serving(key) or await self._obtain(key)
 
     def fresh_until(self, session: Session) -> float:
-        """Until then `open` hands out this very session, unless the epoch moves; 0 where it is not kept any more."""
+        """Returns how long `open` returns this session, unless the epoch changes; 0 if it is no longer cached."""
         return session.refresh_at if self._kept.use(key_of(session)) is session else 0.0
 
     def suspend(self, tenant: TenantId) -> None:
@@ -129,9 +132,9 @@ class Sessions:
         self._tenants.resume(tenant)
 
     def forget(self, tenant: TenantId) -> None:
-        """Drops the tenant's sessions; who waits for one that is being opened waits for the next.
+        """Drops the tenant's sessions and calls `on_forget`, so that other caches drop the tenant too.
 
-        Whoever keeps something of the tenant is told to drop it too.
+        Callers that wait for a session that is being opened wait for the next one.
         """
         self.epoch += 1
         self._on_forget(tenant)
@@ -141,7 +144,7 @@ class Sessions:
             del self._failures[key]
 
     async def warm_up(self, tenants: Iterable[TenantId], roles: Iterable[str]) -> None:
-        """Opens sessions in advance, behind everything else that STS is asked for; stops where STS fails."""
+        """Opens sessions in advance, with the lowest priority; stops if STS fails."""
         names = tuple(roles)
         pairs = ((tenant, role) for tenant in tenants for role in names)
         await asyncio.gather(*(self._warm_up(pairs) for _ in range(self._rules.calls)))
@@ -174,13 +177,13 @@ class Sessions:
         return kept
 
     def _refresh(self, key: SessionKey, now: float) -> None:
-        """In the background: nobody waits, and whoever asks meanwhile is served by the session there is."""
+        """Refreshes the session in the background; callers are served with the current one in the meantime."""
         last = self._failures.get(key)
         if not self._single_flight.closed and (last is None or not last.pauses(now)):
             self._join(key, Ticket(Priority.REFRESH))
 
     def _join(self, key: SessionKey, ticket: Ticket) -> Flight[Session | GatewayError, Ticket]:
-        """The flight under way, with its own ticket, or a new one with this ticket."""
+        """Returns the flight for this key with its own ticket, or starts one with this ticket."""
         flight = self._single_flight.find(key)
         return flight or self._single_flight.start((key,), self._open_session(key, ticket), ticket)
 
@@ -192,7 +195,7 @@ class Sessions:
             # the flight may have started in the background
             self._rate.promote(flight.context, deadline)
             await asyncio.wait((flight.task,))
-            # INVARIANT: a tenant that was suspended while it waited gets nothing.
+            # INVARIANT: a tenant that was suspended during the wait gets no session.
             tenancy = self._tenants.lookup(key.tenant)
             if not flight.task.cancelled() and tenancy == key.tenancy:
                 return _session_or_error(flight.task.result())
@@ -204,10 +207,10 @@ class Sessions:
             _session_or_error(last.error)
 
     async def _open_session(self, key: SessionKey, ticket: Ticket) -> Session | GatewayError:
-        """Never raises, so that each who waits can be given an error of its own."""
+        """Never raises, so that each waiting caller can raise its own error."""
         try:
             session = await self._assume(key, ticket)
-        except Exception as error:  # INVARIANT: trouble of any kind is no session
+        except Exception as error:  # INVARIANT: an error of any kind means no session
             return self._failed(key, error)
         self._kept.drop_ended(self._clock(), self._rules.margin)
         self._kept.put(key, session)
@@ -225,7 +228,7 @@ class Sessions:
                     credentials = await self._sts.assume_role(request)
         except TimeoutError as error:
             raise AnswerLate("sts did not answer in time") from error
-        # By whichever clock it ends first: ours may be behind that of AWS, or ahead.
+        # the earlier of both clocks counts: ours may be behind that of AWS, or ahead
         credentials = replace(credentials, expires_at=min(credentials.expires_at, asked_at + self._rules.seconds))
         usable = credentials.expires_at - self._rules.margin - asked_at
         first, last = self._rules.refresh
@@ -246,7 +249,7 @@ class Sessions:
         return session
 
     def _permissions(self, key: SessionKey) -> Permissions:
-        # A refreshed session keeps those it has.
+        # a refreshed session keeps its permissions
         kept = self._kept.use(key)
         return kept.permissions if kept else self._permissions_for(key.tenancy, key.tenant, key.role, key.subject)
 

@@ -1,4 +1,4 @@
-"""AssumeRole over the wire that DynamoDB calls use: a signed form out, XML in, every part of the answer checked."""
+"""Calls AssumeRole over the same HTTP client as DynamoDB: sends a signed form, and checks every part of the XML."""
 
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
@@ -29,11 +29,11 @@ _RESULT = "AssumeRoleResult/"
 
 
 async def _at_once() -> None:
-    """Nothing has to be waited for."""
+    """Does not wait."""
 
 
 class StsClient(Sts):
-    """Asks with the gateway's own credentials at the regional endpoint, or at one that was named."""
+    """Calls STS with the gateway's own credentials, at the regional endpoint or a configured one."""
 
     def __init__(
         self,
@@ -71,12 +71,12 @@ class StsClient(Sts):
 
 
 def sts_target(region: str, endpoint_url: str | None) -> AwsTarget:
-    """Named by us: neither the global endpoint nor one from the environment is ever asked."""
+    """Returns the endpoint; it is always explicit, never the global endpoint or one from the environment."""
     return AwsTarget(endpoint_url, region) if endpoint_url else AwsTarget.regional("sts", region)
 
 
 def written_form(request: AssumeRole) -> bytes:
-    """The request as STS takes it."""
+    """Encodes the request as the form that STS expects."""
     members = {
         "Action": "AssumeRole",
         "Version": "2011-06-15",
@@ -95,12 +95,12 @@ def written_form(request: AssumeRole) -> bytes:
 
 @lru_cache(maxsize=64)
 def _quoted(policy: str) -> str:
-    """One for each role: to quote it costs more than all the rest of the request."""
+    """Cached, because quoting a policy takes longer than the rest of the request, and there is one per role."""
     return quote(policy, safe="")
 
 
 def verified(request: AssumeRole, answer: Mapping[str, str]) -> Credentials:
-    """The credentials, where they are those of the session that was asked for."""
+    """Returns the credentials if they belong to the requested session."""
     try:
         named = answer[f"{_RESULT}AssumedRoleUser/Arn"], answer[f"{_RESULT}SourceIdentity"]
         credentials = Credentials(
@@ -111,7 +111,7 @@ def verified(request: AssumeRole, answer: Mapping[str, str]) -> Credentials:
         )
     except (KeyError, ValueError) as error:
         raise AnswerCorrupt("the answer of sts is incomplete") from error
-    # without a session token they would be somebody's own, and no session's
+    # without a session token they would be long-term credentials, not those of a session
     if not all((credentials.access_key, credentials.secret_key, credentials.session_token)):
         raise AnswerCorrupt("the answer of sts is incomplete")
     # INVARIANT: credentials of another role, tenant or subject are never used, whoever mixed them up.

@@ -1,4 +1,4 @@
-"""Where each tenant lives, and whether it is served at all."""
+"""Tenants: the table and role of each, and whether it is served."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -15,7 +15,7 @@ _EXTERNAL_ID = re.compile(r"[\w+=,.@:/-]{2,1224}", re.ASCII)
 
 
 class UnknownTenant(Forbidden):
-    """Says the same for every tenant that is not served, so that nobody learns which ones exist."""
+    """Has the same message for every tenant that is not served, so that no one learns which tenants exist."""
 
     def __init__(self) -> None:
         super().__init__("this gateway does not serve the tenant")
@@ -23,7 +23,7 @@ class UnknownTenant(Forbidden):
 
 @dataclass(frozen=True, slots=True)
 class Tenancy:
-    """A table, the role that may reach it, the regional endpoints of both DynamoDB and STS, and the bucket of files."""
+    """A table, the role that may access it, the regional endpoints of DynamoDB and STS, and the bucket of files."""
 
     table: str
     role_arn: str
@@ -43,7 +43,7 @@ class Tenancy:
 
 
 class Tenants:
-    """Pooled tenants share one tenancy, a silo has its own; where tenants are listed, nobody else is served."""
+    """Pooled tenants share one tenancy, and a silo has its own; if tenants are listed, all others are refused."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Tenants:
         self._known = None if known is None else frozenset(known)
 
     def lookup(self, tenant: TenantId) -> Tenancy:
-        # An unknown tenant is told the same whether somebody suspended it or not.
+        # the error for an unknown tenant does not depend on whether it is suspended
         if self._known is not None and tenant not in self._known:
             raise UnknownTenant
         if tenant in self._suspended:

@@ -1,4 +1,4 @@
-"""Signed calls to one AWS service: written, sent, tried again, answered or raised."""
+"""Signed calls to one AWS service: signs, sends and retries them, and returns the response or raises."""
 
 import asyncio
 import ssl
@@ -24,7 +24,7 @@ _GRAIN = 0.002
 
 @dataclass(frozen=True, slots=True)
 class Retried:
-    """An attempt that failed and will be followed by another after `pause` seconds."""
+    """A failed attempt that is retried after `pause` seconds."""
 
     operation: str
     target: AwsTarget
@@ -34,17 +34,17 @@ class Retried:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """What differs between the services of AWS."""
+    """What differs between AWS services."""
 
     name: str
-    # how an operation is asked for at a target
+    # the request form of an operation at a target
     form: Callable[[AwsTarget, str], Form]
-    # the body of a success; raises for every other answer
+    # returns the body of a successful response; raises for any other
     body_of: Callable[[AwsResponse], bytes]
 
 
 class _Route:
-    """What all calls to one target share."""
+    """State that all calls to one target share."""
 
     __slots__ = ("budget", "clock", "forms", "lane", "signer", "target")
 
@@ -53,17 +53,17 @@ class _Route:
         self.lane = lane
         self.budget = budget
         self.signer = signer
-        # asking which loop runs is a system call, and a client belongs to one loop
+        # finding the running loop takes a system call, and a client belongs to one loop
         self.clock = asyncio.get_running_loop().time
         self.forms: dict[str, Form] = {}
 
 
 async def _at_once() -> None:
-    """Nothing has to be waited for."""
+    """Does not wait."""
 
 
 class AwsClient:
-    """One for each service and process; belongs to the event loop it is first used in."""
+    """One per service and process; bound to the event loop in which it is first used."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class AwsClient:
         target: AwsTarget,
         deadline: float | None = None,
     ) -> Coroutine[Any, Any, bytes]:
-        """The body of a success."""
+        """Returns the body of a successful response."""
         return self.ask(bytes, operation, content, credentials, target, deadline)
 
     async def ask(
@@ -106,9 +106,12 @@ class AwsClient:
         target: AwsTarget,
         deadline: float | None,
     ) -> T:
-        """What `read` makes of the body of a success; `deadline` is a moment of the loop's clock."""
+        """Returns the result of `read` on the body of a successful response.
+
+        `deadline` is a time on the clock of the event loop.
+        """
         route = self._last
-        if route is None or route.target is not target:  # nearly always it is the one of the call before
+        if route is None or route.target is not target:  # nearly always the route of the previous call
             route = self._last = self._routes.get(target) or self._add_route(target)
         form = route.forms.get(operation) or self._add_form(route, operation)
         lane, signer, budget, retries = route.lane, route.signer, route.budget, None
@@ -124,7 +127,7 @@ class AwsClient:
                     request = signer.request(form, credentials, content, time.time() + offset)
                     answer = await connection.exchange(request, end)
                 finally:
-                    # INVARIANT: a connection whose answer has not come whole is not used again.
+                    # INVARIANT: a connection whose response was not received completely is not used again.
                     lane.release(connection)
                 result = read(answer if isinstance(answer, bytes) else self._service.body_of(answer))
             except AwsError as error:
@@ -152,7 +155,7 @@ class AwsClient:
 
 
 def _pause(route: _Route, retries: Retries, error: AwsError, signed_with: float, end: float) -> float:
-    """Seconds until the next attempt; raises where there is none."""
+    """Returns the seconds until the next attempt; raises if there is none."""
     remaining = end - route.clock()
     if isinstance(error, AnswerLate) and remaining <= _GRAIN:
         raise DeadlineExceeded("the database did not answer before the deadline") from error

@@ -1,8 +1,9 @@
-"""One connection to AWS that carries one request at a time, over HTTP/1.1.
+"""One HTTP/1.1 connection to AWS, which carries one request at a time.
 
-The parser tells where an answer ends, and reads no header: of a success only the checksum is needed, and that is found
-by a search. Such an answer is handed over as its body. Any other one is an `AwsResponse`, with its headers.
-INVARIANT: an answer whose checksum does not fit is never handed over as a body; `body_of` refuses it.
+The parser only finds the end of a response and reads no headers: of a success, only the checksum is needed, and a
+search finds it. A success is returned as its body, any other response as an `AwsResponse` with its headers.
+
+INVARIANT: a response whose checksum does not match is never returned as a body; `body_of` refuses it.
 """
 
 import asyncio
@@ -19,21 +20,21 @@ from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 from gateway.aws.wire.errors import AnswerCorrupt, AnswerLate, AwsError, AwsFailure, ConnectionBroken, Retry
 from gateway.aws.wire.response import AwsResponse
 
-# How many connections to AWS there are, and how long and how large things may get.
+# Limits on the connections to AWS, on times and on sizes.
 
 
 @dataclass(frozen=True, slots=True)
 class WireLimits:
-    # for each endpoint, shared by all tenants; a connection carries one request at a time
+    # per endpoint, shared by all tenants; a connection carries one request at a time
     connections: int = 100
     connect_seconds: float = 2.0
     # without a byte from AWS
     read_seconds: float = 5.0
-    # of a call with all its attempts; a caller's deadline can only shorten it
+    # for a call with all its attempts; a caller's deadline can only shorten it
     total_seconds: float = 15.0
-    # how long a connection is kept without work: shorter than AWS and what lies between keep theirs
+    # how long an idle connection is kept: shorter than AWS and any proxy keep theirs
     idle_seconds: float = 20.0
-    # headers and body; the largest answer of DynamoDB is 16 MB of items before they are written as JSON
+    # headers and body; DynamoDB's largest response has 16 MB of items, before they are encoded as JSON
     answer_bytes: int = 64 * 1024 * 1024
 
 
@@ -43,11 +44,11 @@ _CHECKSUM = b"\r\nx-amz-crc32: "
 
 
 class Connection(asyncio.Protocol):
-    """Usable as long as it is certain that the next bytes from AWS answer the next request.
+    """A connection; usable only while the next bytes from AWS are certain to be the response to the next request.
 
-    INVARIANT: it is not usable from the first byte of a request to the last byte of its answer, and never again after
-    bytes that nobody asked for. A request that ends without its answer, by cancellation, timeout or fault, leaves a
-    connection that cannot be used: no answer is ever under way that the next tenant's request could receive.
+    INVARIANT: it is not usable from the first byte of a request to the last byte of its response, and never again after
+    unexpected bytes. A request that ends without its response, by cancellation, timeout or error, leaves a connection
+    that cannot be used: no pending response can ever reach the next tenant's request.
     """
 
     __slots__ = (
@@ -79,7 +80,7 @@ class Connection(asyncio.Protocol):
         self._timer: asyncio.TimerHandle | None = None
         self._armed_for = inf
         self._lapses_at = self._deadline = 0.0
-        # the answer as it came, and its body, which the parser fills without a call of ours
+        # the raw response, and its body, which the parser appends to without calling our code
         self._pieces: list[bytes] = []
         self._body: list[bytes] = []
         self._parser = HttpResponseParser(
@@ -96,9 +97,9 @@ class Connection(asyncio.Protocol):
         self.lost = self._loop.create_future()
 
     def exchange(self, request: bytes, deadline: float) -> asyncio.Future[bytes | AwsResponse]:
-        """Sends one request; its answer comes at most until `deadline` by the loop's clock.
+        """Sends one request and waits for its response until `deadline`, on the clock of the event loop.
 
-        The body is that of a success that fits its checksum; everything else is an `AwsResponse` or an error.
+        Returns the body of a success with a matching checksum; anything else is an `AwsResponse` or an error.
         """
         transport, loop = self._transport, self._loop
         if transport is None or not self.usable:
@@ -118,10 +119,10 @@ class Connection(asyncio.Protocol):
         if self._transport is not None:
             self._transport.abort()
 
-    # what the transport calls
+    # called by the transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        # uvloop's transports behave like asyncio's without being derived from them
+        # uvloop's transports behave like asyncio's, but do not inherit from them
         self._transport = cast(asyncio.Transport, transport)
         self._open = self.usable = True
         now = self._loop.time()
@@ -145,7 +146,7 @@ class Connection(asyncio.Protocol):
             self._lapses_at = min(self._loop.time() + self._limits.read_seconds, self._deadline)
 
     def eof_received(self) -> None:
-        # nobody may take it while the transport closes itself
+        # no request may take it while the transport closes
         self._open = self.usable = False
 
     def connection_lost(self, error: Exception | None) -> None:
@@ -157,23 +158,23 @@ class Connection(asyncio.Protocol):
         self.lost.set_result(None)
         self._on_lost(self)
 
-    # what the parser calls
+    # called by the parser
 
     def _on_message_begin(self) -> None:
         if self._waiter is None:
-            # a second answer in the same breath
+            # a second response in the same data
             self.abort()
 
     def _on_message_complete(self) -> None:
         waiter, status = self._waiter, self._parser.get_status_code()
-        # "100 Continue" and the like announce the answer
+        # informational responses such as "100 Continue" precede the final response
         if waiter is None or status < 200:
             return
         pieces, parts = self._pieces, self._body
         body = parts[0] if len(parts) == 1 else b"".join(parts)
         good = status == 200 and _fits(pieces[0], body)
         answer = body if good else AwsResponse(status, _headers(pieces), body)
-        # an idle connection keeps nothing of an answer
+        # an idle connection keeps nothing of a response
         pieces.clear()
         parts.clear()
         self._waiter = None
@@ -186,7 +187,7 @@ class Connection(asyncio.Protocol):
         if not waiter.done():
             waiter.set_result(answer)
 
-    # the one timer, for a late answer and for idleness: it is moved only when it fires, since most never do
+    # One timer for late responses and for idleness. It is only moved when it fires, because it rarely does.
 
     def _arm(self, moment: float) -> None:
         if self._timer is not None:
@@ -198,7 +199,7 @@ class Connection(asyncio.Protocol):
         self._timer = None
         now = self._loop.time()
         if self._lapses_at - now > _GRAIN:
-            # not later than a request that begins now could lapse: it would have to be moved again
+            # no later than a request that starts now can time out, so that it need not move the timer
             self._arm(min(self._lapses_at, now + self._limits.read_seconds))
             return
         self._fail(AnswerLate("the database did not answer in time", retry=Retry.TIMEOUT))
@@ -218,9 +219,9 @@ class Connection(asyncio.Protocol):
 
 
 def _fits(first: bytes, body: bytes) -> bool:
-    """Whether the head in the first piece of an answer has the body's checksum, or none at all; false where in doubt.
+    """Whether the headers in the first piece of a response match the checksum of the body, or have none.
 
-    Engines other than DynamoDB may send none.
+    Returns False if unsure. Engines other than DynamoDB may send no checksum.
     """
     at = first.find(_CHECKSUM)
     if at >= 0:
@@ -231,7 +232,7 @@ def _fits(first: bytes, body: bytes) -> bool:
 
 
 def _headers(pieces: Iterable[bytes]) -> dict[bytes, bytes]:
-    """The headers of the first answer that is not only announced, by their names in lower case."""
+    """Returns the headers of the first final response, with lower-case names."""
     headers: dict[bytes, bytes] = {}
     answers: list[dict[bytes, bytes]] = []
 
@@ -241,7 +242,7 @@ def _headers(pieces: Iterable[bytes]) -> dict[bytes, bytes]:
 
     found = SimpleNamespace(on_message_begin=headers.clear, on_header=headers.__setitem__, on_headers_complete=keep)
     parser = HttpResponseParser(found)
-    # the answer itself was read; what follows it may be anything
+    # the response itself was complete; anything may follow it
     with suppress(HttpParserError, HttpParserUpgrade):
         for piece in pieces:
             parser.feed_data(piece)

@@ -1,4 +1,4 @@
-"""What a request to AWS is signed with."""
+"""The credentials that sign a request to AWS."""
 
 from dataclasses import dataclass, field
 from math import inf
@@ -13,7 +13,7 @@ class Credentials:
     session_token: str | None = field(default=None, repr=False)
     # seconds since the epoch; static credentials never expire
     expires_at: float = inf
-    # the signing key that the signer derived last, and what it is for; it goes when the credentials go
+    # the latest derived signing key and its scope, kept for as long as the credentials
     scope: object = field(default=None, init=False, repr=False, compare=False)
     signing_key: bytes = field(default=b"", init=False, repr=False, compare=False)
 

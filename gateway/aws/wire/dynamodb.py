@@ -1,4 +1,4 @@
-"""The one way to DynamoDB: a call with somebody's credentials, answered or raised."""
+"""The DynamoDB client: every call is made with the credentials of one session, and returns a response or raises."""
 
 import re
 import ssl
@@ -23,7 +23,7 @@ _LIMITS = WireLimits()
 _RETRY = RetryRules()
 _CONTENT_TYPE = "application/x-amz-json-1.0"
 _OPERATION = re.compile(r"[A-Z][A-Za-z]{1,60}")
-# the member that makes a repeated request the same request: filled in where it is missing, as the SDKs do
+# the member that makes a retried request idempotent; filled in if it is missing, as the SDKs do
 _CLIENT_TOKENS = {
     "TransactWriteItems": "ClientRequestToken",
     "ExecuteTransaction": "ClientRequestToken",
@@ -34,7 +34,7 @@ _CLIENT_TOKENS = {
 
 
 class DynamoDB(Protocol):
-    """The seam that tests and other engines replace."""
+    """Calls DynamoDB; tests and other engines replace it."""
 
     async def call(
         self,
@@ -45,7 +45,7 @@ class DynamoDB(Protocol):
         target: AwsTarget,
         deadline: float | None = None,
     ) -> dict[str, Any]:
-        """Body and answer are DynamoDB JSON; `deadline` is a moment of the loop's clock."""
+        """Takes and returns DynamoDB JSON; `deadline` is a time on the clock of the event loop."""
         ...
 
     async def send(
@@ -57,14 +57,14 @@ class DynamoDB(Protocol):
         target: AwsTarget,
         deadline: float | None = None,
     ) -> bytes:
-        """The same with texts: for whoever has the request written already and decodes the answer alone."""
+        """Does the same with bytes, for callers that encode the request and decode the response themselves."""
         body = orjson.loads(content)
         answer = await self.call(operation, body, credentials=credentials, target=target, deadline=deadline)
         return orjson.dumps(answer)
 
 
 class DynamoDBClient(AwsClient, DynamoDB):
-    """One for all tenants of a process; belongs to the event loop it is first used in."""
+    """One for all tenants of a process; bound to the event loop in which it is first used."""
 
     api = "DynamoDB_20120810"
 
@@ -101,7 +101,7 @@ class DynamoDBClient(AwsClient, DynamoDB):
 
 
 class DynamoDBStreamsClient(DynamoDBClient):
-    """The streams of tables: the same wire at an endpoint of their own."""
+    """The client for DynamoDB Streams: the same protocol at a different endpoint."""
 
     api = "DynamoDBStreams_20120810"
 

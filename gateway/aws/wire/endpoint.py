@@ -1,4 +1,4 @@
-"""Where a call goes: the endpoint and the region it is signed for."""
+"""The target of a call: its endpoint, and the region it is signed for."""
 
 import re
 from dataclasses import dataclass
@@ -7,11 +7,11 @@ from urllib.parse import urlsplit
 from gateway.errors import ConfigurationError
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-# a host name, an IPv4 or an IPv6 address: what may stand in a Host header without a second thought
+# a host name, an IPv4 or an IPv6 address: safe in a Host header
 _HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
 _REGION = re.compile(r"[a-z0-9-]{1,40}")
 _AWS_REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d{1,2}")
-# partitions whose names do not end in amazonaws.com, by the start of their regions
+# partitions with other domains than amazonaws.com, by the prefix of their regions
 _DNS_SUFFIXES = (
     ("cn-", "amazonaws.com.cn"),
     ("eusc-", "amazonaws.eu"),
@@ -33,7 +33,7 @@ class AwsTarget:
 
     @classmethod
     def regional(cls, name: str, region: str) -> "AwsTarget":
-        """The public endpoint in a region of any AWS partition: `Target.regional("dynamodb", "eu-west-1")`."""
+        """Returns the public endpoint in any AWS region: `AwsTarget.regional("dynamodb", "eu-west-1")`."""
         if not _AWS_REGION.fullmatch(region):
             raise ConfigurationError([f"not an aws region: `{region}`"])
         suffix = next((suffix for start, suffix in _DNS_SUFFIXES if region.startswith(start)), "amazonaws.com")
@@ -42,7 +42,7 @@ class AwsTarget:
 
 @dataclass(frozen=True, slots=True)
 class AwsEndpoint:
-    """What connections are shared by: every target with the same scheme, host and port uses the same ones."""
+    """Identifies a connection pool: all targets with the same scheme, host and port share their connections."""
 
     scheme: str
     host: str
@@ -50,7 +50,7 @@ class AwsEndpoint:
 
     @property
     def authority(self) -> str:
-        """The Host header: an IPv6 address in brackets, the port only where it is not the scheme's own."""
+        """The Host header: an IPv6 address in brackets, and the port only if it is not the scheme's default."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
@@ -65,14 +65,14 @@ def _faults(target: AwsTarget) -> list[str]:
     if not _REGION.fullmatch(target.region):
         faults.append(f"not a region: `{target.region}`")
     if not _plain(target.url):
-        # what stands before an @ may be a password
+        # the part before an @ may contain a password
         faults.append(f"not an endpoint url like https://host:port: `{target.url.rpartition('@')[2]}`")
     return faults
 
 
 def _plain(url: str) -> bool:
-    """Whether the URL is scheme, host and port and nothing else, so that the path that is signed is always `/`."""
-    # urlsplit drops tabs and line ends without a word
+    """Whether the URL has only a scheme, host and port, so that the signed path is always `/`."""
+    # urlsplit silently drops tabs and line breaks
     if not (url.isascii() and url.isprintable()) or "@" in url:
         return False
     try:

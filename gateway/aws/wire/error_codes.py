@@ -1,4 +1,4 @@
-"""Every error code of DynamoDB, and those common to all of AWS, with the error of ours that it becomes."""
+"""Maps the error codes of DynamoDB, and those common to all AWS services, to the gateway's errors."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -102,7 +102,7 @@ RULES: Mapping[str, ErrorMapping] = MappingProxyType(
 
 
 def rule(code: str, status: int) -> ErrorMapping:
-    """The rule of a code; one we do not know is judged by its HTTP status."""
+    """Returns the rule for a code; unknown codes are mapped by their HTTP status."""
     known = RULES.get(code)
     if known:
         return known
@@ -112,5 +112,5 @@ def rule(code: str, status: int) -> ErrorMapping:
         return _THROTTLED
     if status in {401, 403}:
         return _DENIED
-    # a redirect is no answer of DynamoDB and is never followed: the signature is for this host alone
+    # a redirect does not come from DynamoDB and is never followed, because the signature is for this host only
     return _INVALID if status >= 400 else _ABSENT

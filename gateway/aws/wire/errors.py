@@ -1,4 +1,4 @@
-"""What AWS can answer instead of a result, as branches of the gateway's one tree.
+"""The errors of AWS calls, as branches of the gateway's error tree.
 
 AwsError                         carries what AWS said, for the log
 ├── ConditionFailed              CONFLICT         a condition of a write did not hold
@@ -33,7 +33,7 @@ from gateway.errors import Conflict, Forbidden, GatewayError, Internal, LimitExc
 
 
 class Retry(Enum):
-    """Whether the same request may be sent again, and what that costs."""
+    """Whether the same request may be sent again, and what a retry costs."""
 
     NEVER = auto()
     TRANSIENT = auto()
@@ -45,14 +45,14 @@ class Retry(Enum):
 
 @dataclass(frozen=True, slots=True)
 class AwsFailure:
-    """What AWS said: for the log, never for the caller, because it names ARNs, accounts and keys."""
+    """What AWS reported: for the log, never for the caller, because it names ARNs, accounts and keys."""
 
     code: str = ""
     detail: str = ""
     request_id: str = ""
-    # the moment of the answer by the clock of AWS, in seconds since the epoch
+    # the time of the response by AWS's clock, in seconds since the epoch
     date: float | None = None
-    # how long AWS asks us to wait, in seconds
+    # the wait that AWS requests, in seconds
     wait: float = 0.0
 
 
@@ -60,14 +60,14 @@ _NOTHING = AwsFailure()
 
 
 class AwsError(GatewayError):
-    """A failure between us and AWS; `message` is written by us, what AWS wrote is in `detail`."""
+    """A failure of a call to AWS; `message` is our own text, and `detail` is what AWS wrote."""
 
     def __init__(self, message: str, *, said: AwsFailure = _NOTHING, retry: Retry = Retry.NEVER) -> None:
         super().__init__(message)
         self.said = said
         self.retry = retry
         self.attempts = 1
-        # true where an earlier attempt ended without an answer, so that a write may have been carried out
+        # whether an earlier attempt ended without a response, so that a write may have been executed
         self.uncertain = False
 
     @property
@@ -84,14 +84,14 @@ class AwsError(GatewayError):
 
 
 class ConditionFailed(AwsError, Conflict):
-    """`item` is the item as it is, in DynamoDB JSON, where the request asked for it."""
+    """`item` is the current item in DynamoDB JSON, if the request asked for it."""
 
     item: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CancellationReason:
-    """Why one item of a transaction stood in the way; the code of the others is `None`, the word."""
+    """Why one item made a transaction fail; all other items have the code `None`, as a string."""
 
     code: str
     message: str
@@ -99,7 +99,7 @@ class CancellationReason:
 
 
 class TransactionCancelled(AwsError, Conflict):
-    """`reasons` has the order of the items in the request."""
+    """`reasons` are in the order of the items in the request."""
 
     reasons: tuple[CancellationReason, ...] = ()
 
@@ -137,7 +137,7 @@ class CollectionFull(AwsError, LimitExceeded):
 
 
 class ThroughputExceeded(AwsError, Throttled):
-    """`reasons` are words like `TableReadKeyRangeThroughputExceeded`, where AWS gives them."""
+    """`reasons` are codes such as `TableReadKeyRangeThroughputExceeded`, if AWS returns them."""
 
     reasons: tuple[str, ...] = ()
 
@@ -167,7 +167,7 @@ class AwsUnavailable(AwsError, Unavailable):
 
 
 class ConnectionBroken(AwsError, Unavailable):
-    """`stale` where a kept connection ended before the first byte: AWS had closed it while it was idle."""
+    """`stale` means that AWS had closed an idle connection: it ended before the first byte of a response."""
 
     stale: bool = False
 

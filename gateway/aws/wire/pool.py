@@ -1,4 +1,4 @@
-"""The connections that all tenants share: a bounded number for each endpoint, the one used last is used first."""
+"""The connection pool, shared by all tenants: a bounded number per endpoint, most recently used first."""
 
 import asyncio
 import ssl
@@ -13,8 +13,8 @@ from gateway.errors import DeadlineExceeded, Unavailable
 class EndpointPool:
     """The connections to one endpoint.
 
-    A slot is the right to have a connection. It belongs to an idle connection or to whoever took or opens one, and is
-    handed to the request that has waited longest, so that no request overtakes another.
+    A slot is the right to have a connection. It belongs to an idle connection, or to the request that uses or opens
+    one. It is passed to the request that has waited longest, so that no request overtakes another.
     """
 
     def __init__(self, endpoint: AwsEndpoint, limits: WireLimits, tls: ssl.SSLContext | None) -> None:
@@ -24,12 +24,12 @@ class EndpointPool:
         self._free_slots = limits.connections
         self._idle: list[Connection] = []
         self._alive: set[Connection] = set()
-        # what a waiting request gets: a connection, or a slot to open its own with
+        # a waiting request gets a connection, or a slot to open its own
         self._waiting: deque[asyncio.Future[Connection | None]] = deque()
         self._closed = False
 
     def take(self) -> Connection | None:
-        """An idle connection, if there is one; the way that costs nothing."""
+        """Returns an idle connection if there is one, without waiting."""
         while self._idle:
             connection = self._idle.pop()
             if connection.usable:
@@ -38,7 +38,7 @@ class EndpointPool:
         return None
 
     async def open(self, deadline: float) -> Connection:
-        """A connection where none is idle: a new one, or the next that is given back."""
+        """Opens a new connection, or waits for the next one that is released."""
         if self._closed:
             raise _closed()
         if self._free_slots:
@@ -52,9 +52,9 @@ class EndpointPool:
             raise
 
     def release(self, connection: Connection) -> None:
-        """Gives a connection back, whatever state it is in."""
+        """Gives a connection back to the pool, in any state."""
         if not connection.usable:
-            # its answer may still be under way
+            # its response may still be pending
             connection.abort()
             self._pass_on_slot()
         elif self._waiting and (waiter := self._next_waiting()) is not None:
@@ -63,14 +63,14 @@ class EndpointPool:
             self._idle.append(connection)
 
     def drop_idle(self) -> None:
-        """Closes what is idle: where AWS closed one kept connection, it probably closed the others too."""
+        """Closes idle connections: if AWS has closed one of them, it has probably closed the others too."""
         idle, self._idle = self._idle, []
         for connection in idle:
             connection.abort()
             self._pass_on_slot()
 
     async def close(self) -> None:
-        """Ends every connection, also those in use, and waits until their sockets are closed."""
+        """Closes all connections, including those in use, and waits until their sockets are closed."""
         self._closed = True
         while (waiter := self._next_waiting()) is not None:
             waiter.set_exception(_closed())
@@ -90,7 +90,7 @@ class EndpointPool:
             if waiter in self._waiting:
                 self._waiting.remove(waiter)
             elif waiter.done() and not waiter.cancelled() and waiter.exception() is None:
-                # INVARIANT: what was given in the very moment of giving up goes to the next.
+                # INVARIANT: a connection or slot that was granted just as the request gave up goes to the next one.
                 self._give_back(waiter.result())
             if isinstance(error, TimeoutError):
                 raise DeadlineExceeded("no connection to the database became free in time") from error
@@ -142,7 +142,7 @@ class EndpointPool:
 
 
 class ConnectionPool:
-    """One lane for each endpoint; belongs to the event loop it is first used in."""
+    """One pool per endpoint; bound to the event loop in which it is first used."""
 
     def __init__(self, limits: WireLimits, tls: ssl.SSLContext | None = None) -> None:
         self._limits = limits
@@ -158,7 +158,7 @@ class ConnectionPool:
     def _tls_for(self, endpoint: AwsEndpoint) -> ssl.SSLContext | None:
         if endpoint.scheme != "https":
             return None
-        # made when it is needed: reading the certificates takes longer than all the rest
+        # created on first use: loading the certificates takes longer than everything else
         self._tls = self._tls or _default_tls()
         return self._tls
 
@@ -178,7 +178,7 @@ def _unreachable(error: OSError) -> AwsError:
     said = AwsFailure(detail=str(error))
     if isinstance(error, TimeoutError):
         return AnswerLate("the database could not be reached in time", said=said, retry=Retry.TIMEOUT)
-    # a certificate that is wrong now is wrong in a moment, too
+    # a certificate error will not go away with a retry
     retry = Retry.NEVER if isinstance(error, ssl.SSLCertVerificationError) else Retry.TRANSIENT
     return ConnectionBroken("the database could not be reached", said=said, retry=retry)
 

@@ -1,4 +1,4 @@
-"""What came back over a connection, and how it becomes a result or an error."""
+"""The response to a call, and how it becomes a result or an error."""
 
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
@@ -22,15 +22,15 @@ from gateway.aws.wire.errors import (
 
 class AwsResponse(NamedTuple):
     status: int
-    # names in lower case
+    # with lower-case names
     headers: Mapping[bytes, bytes]
     body: bytes
 
 
 def body_of(answer: AwsResponse) -> bytes:
-    """The body of a success; every other answer is raised."""
+    """Returns the body of a successful response; raises for any other."""
     checksum = answer.headers.get(b"x-amz-crc32")
-    # INVARIANT: an answer whose checksum does not fit is never used; engines other than DynamoDB may send none.
+    # INVARIANT: a response whose checksum does not match is never used; engines other than DynamoDB may send none.
     if checksum is not None and checksum != b"%d" % crc32(answer.body):
         raise _corrupt("the checksum does not fit the body", _text(answer, b"x-amzn-requestid"))
     if answer.status != 200:
@@ -39,7 +39,7 @@ def body_of(answer: AwsResponse) -> bytes:
 
 
 def decoded(body: bytes) -> dict[str, Any]:
-    """What the body of a success says."""
+    """Decodes the body of a successful response."""
     try:
         content = orjson.loads(body)
     except orjson.JSONDecodeError as error:
@@ -50,7 +50,7 @@ def decoded(body: bytes) -> dict[str, Any]:
 
 
 def failure(answer: AwsResponse) -> AwsError:
-    """The error of ours for an answer that is not a success."""
+    """Returns the gateway's error for an unsuccessful response."""
     content = _content(answer.body)
     # "com.amazonaws.dynamodb.v20120810#ResourceNotFoundException"
     kind = content.get("__type") or content.get("code") or _text(answer, b"x-amzn-errortype").partition(":")[0]
@@ -58,7 +58,7 @@ def failure(answer: AwsResponse) -> AwsError:
     verdict = rule(code, answer.status)
     detail = str(content.get("message") or content.get("Message") or answer.body[:300].decode("utf-8", "replace"))
     said = said_of(answer, code, detail)
-    # a 5xx is the fault of AWS whatever its code says
+    # a 5xx is AWS's failure, whatever its code is
     retry = Retry.TRANSIENT if answer.status >= 500 and verdict.retry is Retry.NEVER else verdict.retry
     error = verdict.error(verdict.message, said=said, retry=retry)
     _add_particulars(error, content)
@@ -66,7 +66,7 @@ def failure(answer: AwsResponse) -> AwsError:
 
 
 def said_of(answer: AwsResponse, code: str, detail: str, request_id: str = "") -> AwsFailure:
-    """What an answer says, with what its headers add."""
+    """Collects what a response reports, with details from its headers."""
     return AwsFailure(
         code=code or f"HTTP {answer.status}",
         detail=detail,
@@ -95,7 +95,7 @@ def _corrupt(detail: str, request_id: str = "") -> AnswerCorrupt:
 
 
 def _content(body: bytes) -> dict[str, Any]:
-    """The body of an error; empty where something between us and DynamoDB answered in its place."""
+    """Returns the body of an error; empty if something between us and DynamoDB has responded instead."""
     try:
         content = orjson.loads(body)
     except orjson.JSONDecodeError:

@@ -1,9 +1,9 @@
-"""When a call is tried again, as the standard mode of the AWS SDKs does it.
+"""Decides when a call is retried, like the standard mode of the AWS SDKs.
 
-Like the SDKs, every operation is tried again after a broken connection, a timeout or a 5xx, although a write may have
-been carried out by then. Reads do no harm, and transactions carry a client token that makes them idempotent; for other
-writes DynamoDB offers nothing better than a condition. An error after such an attempt is marked `uncertain`, so that a
-failed condition on the second attempt is not taken for somebody else's write.
+As in the SDKs, every operation is retried after a broken connection, a timeout or a 5xx, although a write may have been
+executed by then. Reads do no harm, and transactions carry a client token that makes them idempotent; for other writes
+DynamoDB offers nothing better than a condition. An error after such an attempt is marked `uncertain`, so that a failed
+condition on the second attempt is not mistaken for another caller's write.
 """
 
 import random
@@ -13,29 +13,29 @@ from dataclasses import dataclass
 from gateway.aws.wire.errors import AwsError, ConnectionBroken, Retry
 from gateway.backoff import full_jitter
 
-# what one more attempt takes out of the budget, and what a call that needed none puts back
+# the cost of a retry in tokens, and the refund for a call without retries
 _COSTS = {Retry.TRANSIENT: 5, Retry.TIMEOUT: 10, Retry.THROTTLED: 5}
 _REFUND = 1
-# AWS may have carried out what it did not, or not properly, answer
+# AWS may have executed a request without a complete response
 _UNANSWERED = frozenset({Retry.TRANSIENT, Retry.TIMEOUT})
-# AWS may ask for a pause; we grant this much beyond our own
+# AWS may request a longer pause; we grant at most this much beyond our own
 _LONGEST_WAIT = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class RetryRules:
-    # the first attempt counts
+    # including the first attempt
     attempts: int = 4
-    # seconds that the first pause has at most; it doubles with each attempt
+    # seconds; the limit of the first pause, which doubles with each attempt
     pause: float = 0.025
     throttled_pause: float = 0.25
     longest_pause: float = 5.0
-    # tokens that all calls to one target share: when most calls fail, retries stop instead of doubling the load
+    # tokens that all calls to one target share: if most calls fail, retries stop instead of doubling the load
     budget: int = 500
 
 
 class Budget:
-    """The retries that a target has left."""
+    """The retry tokens that a target has left."""
 
     __slots__ = ("capacity", "tokens")
 
@@ -50,13 +50,13 @@ class Budget:
         return True
 
     def refund(self, spent: int) -> None:
-        """After a success: puts back what the call's last retry took, since it was worth it, or a little."""
+        """Called after a success: returns the tokens of the call's last retry, or a small refund without one."""
         if self.tokens < self.capacity:
             self.tokens = min(self.capacity, self.tokens + (spent or _REFUND))
 
 
 class Retries:
-    """What one call has used up so far."""
+    """The retries of one call."""
 
     __slots__ = ("_attempts", "_budget", "_free", "_jitter", "_rules", "_uncertain", "spent")
 
@@ -65,13 +65,13 @@ class Retries:
         self._budget = budget
         self._jitter = jitter
         self._attempts = 1
-        # what the last retry took out of the budget
+        # tokens that the last retry has taken from the budget
         self.spent = 0
         self._uncertain = False
         self._free: set[object] = set()
 
     def pause(self, error: AwsError, remaining: float) -> float | None:
-        """Seconds to wait before the next attempt; None where there is none and the error stands."""
+        """Returns the seconds to wait before the next attempt; None if there is none and the error is final."""
         error.attempts = self._attempts
         error.uncertain = self._uncertain
         pause = self._next(error, remaining)
@@ -86,7 +86,7 @@ class Retries:
             return None
         stale = isinstance(error, ConnectionBroken) and error.stale and ConnectionBroken not in self._free
         if stale or (error.retry is Retry.SKEWED and Retry.SKEWED not in self._free):
-            # at once and for nothing, but only once: it says nothing about the health of AWS
+            # immediate and free of charge, but only once, because it says nothing about the health of AWS
             self._free.add(ConnectionBroken if stale else Retry.SKEWED)
             return 0.0
         cost = _COSTS.get(error.retry)
@@ -103,7 +103,7 @@ class Retries:
         return self._attempts - len(self._free)
 
     def _backoff(self, error: AwsError) -> float:
-        """Full jitter: anything between nothing and an exponentially growing pause."""
+        """Full jitter: a random pause up to an exponentially growing limit."""
         first = self._rules.throttled_pause if error.retry is Retry.THROTTLED else self._rules.pause
         pause = full_jitter(self._counted - 1, first, self._rules.longest_pause, self._jitter)
         return max(pause, min(error.said.wait, pause + _LONGEST_WAIT))

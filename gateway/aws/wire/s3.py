@@ -1,7 +1,7 @@
-"""S3: signed addresses of objects, and the two calls that the gateway makes itself.
+"""S3: signed URLs of objects, and the two calls that the gateway makes itself.
 
-A signed address carries its signature in the query (signature version 4): whoever has it may make that one request
-until it expires, with the headers that were signed and no others of their names.
+A signed URL has its signature in the query string (signature version 4): anyone who has it may make that one request
+until it expires, with exactly the values that were signed for its headers.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from gateway.errors import Unavailable
 _ALGORITHM: Final = "AWS4-HMAC-SHA256"
 _ANSWER_BYTES: Final = 64 * 1024
 _SECONDS: Final = 5.0
-_OWN_SECONDS: Final = 60  # for which the addresses of the gateway's own calls are signed
+_OWN_SECONDS: Final = 60  # for which the URLs of the gateway's own calls are signed
 _UNMARKED: Final = b"<Tagging><TagSet></TagSet></Tagging>"
 _MARKED: Final = b"<Tagging><TagSet><Tag><Key>state</Key><Value>unused</Value></Tag></TagSet></Tagging>"
 UNUSED: Final = "state=unused"
@@ -35,9 +35,9 @@ UNUSED: Final = "state=unused"
 
 @dataclass(frozen=True, slots=True)
 class FileBucket:
-    """`target` is the endpoint of S3; one that is named is asked with the bucket in the path.
+    """`target` is the endpoint of S3; a configured one is called with the bucket in the path.
 
-    `seconds` is how long an address works.
+    `seconds` is how long a URL is valid.
     """
 
     name: str
@@ -55,7 +55,7 @@ class FileBucket:
 
 @dataclass(frozen=True, slots=True)
 class SignedRequest:
-    """The request that an address was signed for; its headers have to be sent as they are here."""
+    """The request that a URL was signed for; its headers must be sent unchanged."""
 
     method: str
     url: str
@@ -81,7 +81,7 @@ def signed(
     seconds: int | None = None,
     now: float | None = None,
 ) -> SignedRequest:
-    """It works as long as it was signed for, and never longer than the credentials."""
+    """Signs a request. The URL is valid for `seconds`, but never longer than the credentials."""
     moment = time.time() if now is None else now
     left = int(min(bucket.seconds if seconds is None else seconds, credentials.expires_at - moment))
     if left < 1:
@@ -120,11 +120,11 @@ def _key(secret: str, scope: str) -> bytes:
 
 
 async def stored(bucket: FileBucket, key: str, credentials: Credentials) -> StoredObject | None:
-    """What lies at this key; None where nothing does."""
+    """Returns the object at this key; None if there is none."""
     asked = {"x-amz-checksum-mode": "ENABLED"}
     request = signed(bucket, "HEAD", key, credentials, headers=asked, seconds=_OWN_SECONDS)
     status, headers = await _send(request, b"")
-    # without the right to list the bucket, AWS answers 403 for what is not there
+    # AWS returns 403 for a missing object if the caller may not list the bucket
     if status in (403, 404):
         return None
     if status != 200:
@@ -136,7 +136,7 @@ async def stored(bucket: FileBucket, key: str, credentials: Credentials) -> Stor
 
 
 async def mark(bucket: FileBucket, key: str, credentials: Credentials, *, unused: bool) -> None:
-    """Whether an item refers to the object; what is unused is removed by the bucket's lifecycle."""
+    """Marks whether an item refers to the object; the bucket's lifecycle removes unused objects."""
     body = _MARKED if unused else _UNMARKED
     digest = hashlib.sha256(body).digest()
     headers = {"x-amz-checksum-sha256": b64encode(digest).decode()}
@@ -153,7 +153,7 @@ def _refused(status: int) -> AccessDenied | AwsUnavailable:
 
 
 async def _send(request: SignedRequest, body: bytes) -> tuple[int, Mapping[bytes, bytes]]:
-    """Status and headers; a body that follows is not read. One connection for each call: there are few."""
+    """Returns the status and headers without reading the body; opens a connection, because calls are rare."""
     try:
         async with asyncio.timeout(_SECONDS):
             return await _exchange(request, body)
@@ -191,7 +191,7 @@ async def _head(reader: asyncio.StreamReader) -> tuple[int, Mapping[bytes, bytes
 
 
 class _Head:
-    """What httptools calls while it reads."""
+    """Receives the callbacks of httptools."""
 
     def __init__(self) -> None:
         self.headers: dict[bytes, bytes] = {}

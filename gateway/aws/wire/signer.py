@@ -1,6 +1,6 @@
-"""How a call is written as an HTTP request with signature version 4, by the time of AWS.
+"""Encodes a call as an HTTP request with signature version 4, by AWS's clock.
 
-All requests have one form: `POST /`, the operation named by `X-Amz-Target` or by the body.
+All requests have the same form: `POST /`, with the operation in `X-Amz-Target` or in the body.
 """
 
 import hashlib
@@ -13,20 +13,20 @@ from gateway.aws.wire.credentials import Credentials
 
 _ALGORITHM = "AWS4-HMAC-SHA256"
 _INNER, _OUTER = (bytes(byte ^ pad for byte in range(256)) for pad in (0x36, 0x5C))
-# AWS accepts signatures within 5 minutes; less than this between the clocks is not why it refused one
+# AWS accepts signatures within 5 minutes; a smaller difference than this does not explain a refusal
 _NOTABLE = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What all requests of one operation at one target have in common."""
+    """The common parts of all requests of one operation at one target."""
 
     authority: str
     content_type: str
-    # the value of `X-Amz-Target`; None where the body names the operation
+    # the value of `X-Amz-Target`; None if the body names the operation
     operation: str | None
     head: str = field(init=False, repr=False)
-    # the canonical request before and after the lines that change with the moment and the credentials
+    # the canonical request before and after the lines that depend on the time and the credentials
     opening: str = field(init=False, repr=False)
     closing: str = field(init=False, repr=False)
     # the names of the signed headers, without and with a session token
@@ -40,7 +40,7 @@ class Form:
             target_line, target_name = f"x-amz-target:{_trim(self.operation)}\n", ";x-amz-target"
         head = (
             f"POST / HTTP/1.1\r\nHost: {self.authority}\r\nContent-Type: {self.content_type}\r\n{target_header}"
-            # compression would cost more time than it saves next to AWS
+            # compression would take more time than it saves this close to AWS
             f"User-Agent: tenant-graphql-gateway/{__version__}\r\nAccept-Encoding: identity\r\n"
         )
         opening = f"POST\n/\n\ncontent-type:{_trim(self.content_type)}\nhost:{self.authority}\nx-amz-date:"
@@ -53,7 +53,7 @@ class Form:
 
 
 class _Scope:
-    """A day of a signer: signing keys are derived for it, once for each credentials. Compared by identity."""
+    """A signer's current day, for which signing keys are derived once per credentials. Compared by identity."""
 
     __slots__ = ("day", "text")
 
@@ -63,9 +63,10 @@ class _Scope:
 
 
 class Signer:
-    """For one service in one region. A day's signing key is derived once for credentials, which keep it.
+    """Signs requests for one service in one region.
 
-    `offset` is how many seconds the clock of AWS is ahead of ours, as far as we know.
+    The signing key of a day is derived once and cached in the credentials. `offset` is how many seconds AWS's clock is
+    ahead of ours, as far as we know.
     """
 
     __slots__ = ("_region", "_scope", "_second", "_service", "_stamp", "offset")
@@ -79,7 +80,7 @@ class Signer:
         self.offset = 0.0
 
     def request(self, form: Form, credentials: Credentials, body: bytes, moment: float) -> bytes:
-        """The bytes of one attempt, signed for `moment`, in seconds since the epoch."""
+        """Returns the bytes of one attempt, signed for `moment` in seconds since the epoch."""
         second = int(moment)
         if second != self._second:
             self._move_to(second)
@@ -94,7 +95,7 @@ class Signer:
             signed = form.signed_with_token
         canonical = f"{form.opening}{stamp}\n{token_line}{form.closing}{signed}\n{hashlib.sha256(body).hexdigest()}"
         to_sign = f"{_ALGORITHM}\n{stamp}\n{scope.text}\n{hashlib.sha256(canonical.encode()).hexdigest()}"
-        # HMAC-SHA256 as RFC 2104 writes it for a key of up to 64 bytes; `hmac.digest` takes twice the time
+        # HMAC-SHA256 of RFC 2104 for a key of up to 64 bytes; `hmac.digest` takes twice the time
         padded = key.ljust(64, b"\0")
         inner = hashlib.sha256(padded.translate(_INNER) + to_sign.encode()).digest()
         signature = hashlib.sha256(padded.translate(_OUTER) + inner).hexdigest()
@@ -105,9 +106,9 @@ class Signer:
         ).encode("ascii") + body
 
     def correct(self, date: float | None, signed_with: float) -> bool:
-        """Moves to the moment that AWS gave; false where that does not explain why it refused a signature.
+        """Adjusts the clock to the time of AWS; returns False if the difference does not explain a refused signature.
 
-        `signed_with` is the offset of the refused request: another call may have moved the clock since.
+        `signed_with` is the offset of the refused request; another call may have adjusted the clock since.
         """
         if date is None:
             return False
@@ -132,5 +133,5 @@ def _derive(credentials: Credentials, scope: _Scope) -> bytes:
 
 
 def _trim(value: str) -> str:
-    """A header's value as it is signed: without spaces around it, with single ones inside."""
+    """Returns a header's value as it is signed: trimmed, with single spaces inside."""
     return " ".join(value.split())

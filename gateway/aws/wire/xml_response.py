@@ -1,4 +1,4 @@
-"""The XML that STS answers with, read as texts by their place; no document type, no entities of its own."""
+"""Reads the XML of STS into texts by path; rejects document types, so that there are no custom entities."""
 
 from collections.abc import Mapping
 from xml.parsers import expat
@@ -7,7 +7,7 @@ _DEEPEST = 10
 
 
 class NotReadable(Exception):
-    """The text is not XML of the plain form that AWS sends."""
+    """The text is not plain XML as AWS sends it."""
 
 
 class _XmlReader:
@@ -30,7 +30,7 @@ class _XmlReader:
         self._parts.clear()
         if text:
             place = "/".join(self._path[1:])
-            # INVARIANT: of two texts in one place neither is believed.
+            # INVARIANT: if a path occurs twice, neither text is accepted.
             if place in self.texts:
                 raise NotReadable("an element occurs twice")
             self.texts[place] = text
@@ -42,9 +42,9 @@ class _XmlReader:
 
 
 def texts(body: bytes) -> Mapping[str, str]:
-    """The texts of an answer by their path below its root: `AssumeRoleResult/Credentials/AccessKeyId`."""
+    """Returns the texts of a response by their path below the root: `AssumeRoleResult/Credentials/AccessKeyId`."""
     reader = _XmlReader()
-    # whatever the answer declares, AWS writes UTF-8
+    # AWS writes UTF-8, whatever the response declares
     parser = expat.ParserCreate("utf-8")
     parser.StartElementHandler = reader.start
     parser.EndElementHandler = reader.end

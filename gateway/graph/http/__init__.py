@@ -1,1 +1,1 @@
-"""GraphQL over HTTP: from the head of a request to its answer and its line in the log."""
+"""GraphQL over HTTP: from the headers of a request to its response and its log line."""

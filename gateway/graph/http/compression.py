@@ -1,4 +1,4 @@
-"""gzip in both directions: a body is unpacked only as far as it may be long, and large answers are packed."""
+"""gzip in both directions: decompresses request bodies up to a limit, and compresses large responses."""
 
 import gzip
 import re
@@ -7,26 +7,26 @@ from functools import lru_cache
 
 GZIP = "gzip"
 
-_GZIP_WINDOW = 16 + zlib.MAX_WBITS  # the number by which zlib knows gzip's header
-# the cheapest level: our answers shrink to a sixth by it, and the usual one takes twice the time for a tenth less
+_GZIP_WINDOW = 16 + zlib.MAX_WBITS  # tells zlib to expect a gzip header
+# the fastest level: responses shrink to a sixth; the default level takes twice the time to save another tenth
 _LEVEL = 1
 _LONGEST_HEADER = 2_000  # characters
 _ACCEPTED = re.compile(r"(?P<name>gzip|\*)\s*(?:;\s*q=(?P<quality>[01](?:\.\d{0,3})?))?", re.IGNORECASE)
 
 
 class NotGzip(Exception):
-    """The bytes are not one whole gzip stream."""
+    """The bytes are not exactly one complete gzip stream."""
 
 
 class TooLong(Exception):
-    """It would be longer than it may be; the rest was not unpacked."""
+    """The decompressed body exceeds the limit; the rest was not decompressed."""
 
 
 def unpacked(body: bytes, limit: int) -> bytes:
     """INVARIANT: it never holds more than one byte above the limit."""
     stream = zlib.decompressobj(_GZIP_WINDOW)
     try:
-        # one byte more than allowed tells that it is too long
+        # one byte above the limit shows that the body is too long
         found = stream.decompress(body, limit + 1)
     except zlib.error as error:
         raise NotGzip from error
@@ -39,7 +39,7 @@ def unpacked(body: bytes, limit: int) -> bytes:
 
 @lru_cache(64)
 def accepts_gzip(header: str | None) -> bool:
-    """Whether `Accept-Encoding` allows it, by name or by a wildcard; an absurdly long one is not read."""
+    """Whether `Accept-Encoding` allows gzip, by name or by a wildcard; overlong headers are ignored."""
     if header is not None and len(header) > _LONGEST_HEADER:
         return False
     parts = (_ACCEPTED.fullmatch(part.strip()) for part in (header or "").split(","))

@@ -1,4 +1,4 @@
-"""Consistency tokens over HTTP: a request may send one, and a change is answered with one."""
+"""Consistency tokens over HTTP: a request may send one, and the response to a mutation contains one."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,12 +10,12 @@ from gateway.store.access import Access
 from gateway.store.consistency_token import ConsistencyTokens
 
 CONSISTENCY_HEADER = "x-consistency-token"
-CONSISTENCY = "consistency"  # the extension of requests and answers
+CONSISTENCY = "consistency"  # the name of the extension in requests and responses
 SENT_TOKEN = CONSISTENCY_HEADER.encode()
 
 
 def sent_token(headers: Mapping[bytes, bytes], asked: GraphQLRequest) -> str | None:
-    """The header counts more: a client library sets it for every request."""
+    """Returns the token of the request; the header wins, because client libraries set it on every request."""
     if SENT_TOKEN in headers:
         return headers[SENT_TOKEN].decode("latin-1") or None
     given = asked.extensions.get(CONSISTENCY) if asked.extensions else None
@@ -28,7 +28,7 @@ def sent_token(headers: Mapping[bytes, bytes], asked: GraphQLRequest) -> str | N
 
 
 def add_consistency(answer: HttpResponse, access: Access, tokens: ConsistencyTokens) -> None:
-    """What a change is seen by, and which lists may not show it yet."""
+    """Adds the token of a mutation, and the lists that may not show its changes yet."""
     told: dict[str, Any] = {}
     if access.wrote and access.own_writes is not None:
         told["token"] = tokens.seal(access.session.tenant, access.subject, access.own_writes)

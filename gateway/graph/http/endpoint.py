@@ -1,4 +1,4 @@
-"""The walk of a request: HTTP in, caller, document, execution, HTTP out; each step once."""
+"""The GraphQL endpoint: takes a request through its steps, from the caller and the document to the response."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -50,11 +50,11 @@ from gateway.store.consistency_token import ConsistencyTokens
 from gateway.store.item_sizes import NOTHING_LEARNED, ItemSizes
 
 Send = Callable[[Message], Awaitable[None]]
-Observe = Callable[[RequestLog, list[str]], None]  # a request that was answered, and the codes of its errors
+Observe = Callable[[RequestLog, list[str]], None]  # called with each answered request and its error codes
 
 
 class CallerSource(Protocol):
-    """`gateway.aws.sts.callers.Callers`; the seam that tests replace."""
+    """Implemented by `gateway.aws.sts.callers.Callers`; tests replace it."""
 
     def known(self, authorization: bytes | None) -> Caller | None: ...
 
@@ -63,17 +63,17 @@ class CallerSource(Protocol):
 
 SUPPORT = "supportAccess"
 SUBSCRIPTION = "subscription"
-READ = "gateway.request"  # where in the scope an event stream finds a request that was read already
+READ = "gateway.request"  # the scope key under which an event stream finds a request that was already read
 _OK = int(HTTPStatus.OK)
-_ANSWERING = 0.1  # share of the time that a mutation leaves for its answer
+_ANSWERING = 0.1  # the share of its time that a mutation reserves for the response
 
 
 def ignored(log: RequestLog, codes: list[str]) -> None:
-    """For where nothing is counted."""
+    """An observer that does nothing."""
 
 
 async def no_event_stream(scope: Scope, receive: Receive, send: Send) -> None:
-    """For where no stream is served."""
+    """Used if no event stream is configured."""
     response = JSONResponse({"errors": [{"message": "the answer is JSON; accept it"}]}, HTTPStatus.NOT_ACCEPTABLE)
     await response(scope, receive, send)
 
@@ -82,12 +82,12 @@ async def no_event_stream(scope: Scope, receive: Receive, send: Send) -> None:
 class EndpointLimits:
     body_bytes: int = 1_000_000
     seconds: float = 10
-    packed_from: int = 1_400  # bytes of an answer: what fits into one packet gains nothing
+    packed_from: int = 1_400  # bytes of a response; a response that fits into one packet gains nothing
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """An ASGI app for one path."""
+    """The ASGI app for the GraphQL path."""
 
     documents: Documents
     cost_limits: CostLimits
@@ -97,16 +97,16 @@ class Endpoint:
     lanes: Lanes
     tokens: ConsistencyTokens
     limits: EndpointLimits
-    # of roles that have a schema of their own, the documents that fit it and what runs them
+    # for each role with its own schema: the documents valid under it, and their executor
     views: Mapping[str, tuple[Documents, ReferenceExecutor]] = field(default_factory=dict)
     queue: FairQueue = field(default_factory=FairQueue)
     preparing: FairQueue = field(default_factory=partial(FairQueue, 1))
     parsing: dict[tuple[TenantId, str, int], "asyncio.Task[ParsedDocument]"] = field(default_factory=dict)
-    explain: bool = False  # whether a request may ask what was done for it
+    explain: bool = False  # whether a request may ask for `extensions.explain`
     observe: Observe = ignored
     write: WriteOperation = log_operation
     ids: RequestIds = field(default_factory=RequestIds)
-    event_stream: ASGIApp = no_event_stream  # answers a request that accepts `text/event-stream`
+    event_stream: ASGIApp = no_event_stream  # handles requests that accept `text/event-stream`
     running: RunningRequests = field(default_factory=RunningRequests)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -197,8 +197,8 @@ class Endpoint:
     async def prepared(
         self, asked: GraphQLRequest, log: RequestLog, running: RunningRequest, method: str
     ) -> tuple[ReferenceExecutor, Admitted] | HttpResponse:
-        """What a request on a connection that stays is to run, or the answer why it cannot; its caller is known."""
-        assert log.caller is not None  # noqa: S101  whoever asks on a connection is known
+        """Returns what to run for a request on an open connection, or an error response; its caller is known."""
+        assert log.caller is not None  # noqa: S101  the caller of a connection is known
         tenant = log.caller.session.tenant
         text = self.persisted.text(tenant, asked)
         documents, reference = self.views.get(log.caller.role, (self.documents, self.reference))
@@ -218,7 +218,7 @@ class Endpoint:
         return await self.callers.open(authorization, log.identified)
 
     async def read_large(self, body: LargeBody, tenant: TenantId, running: RunningRequest) -> GraphQLRequest:
-        # INVARIANT: large bodies are read as new documents are parsed: one at a time, tenants in turn, beside the loop.
+        # INVARIANT: large bodies are read like new documents: one at a time, tenants in turn, and off the event loop.
         limit = self.limits.body_bytes
         await self.preparing.acquire(tenant, body.size or limit, running.deadline)
         try:
@@ -236,7 +236,7 @@ class Endpoint:
     ) -> HttpResponse:
         if document.ast is None:
             return refused(document, log, media_type)
-        # which operation is meant is not clear, and graphql-core says so
+        # the operation is ambiguous, and graphql-core reports why
         return executed(await reference.execute(document, asked.operation_name, asked.variables), log, media_type)
 
     async def _document(
@@ -246,7 +246,7 @@ class Endpoint:
         if document is not None:
             return document
         check_text(text, documents.limits)
-        # a tenant's requests for one new document wait for it together
+        # concurrent requests of a tenant for the same new document share one parse
         key = tenant, text, id(documents)
         parsing = self.parsing.get(key)
         if parsing is None:
@@ -256,7 +256,7 @@ class Endpoint:
         return await asyncio.shield(parsing)
 
     async def _parse(self, documents: Documents, tenant: TenantId, text: str, deadline: float) -> ParsedDocument:
-        # INVARIANT: new documents are parsed one at a time, tenants in turn, and beside the loop that serves everybody.
+        # INVARIANT: new documents are parsed one at a time, tenants in turn, and off the event loop.
         await self.preparing.acquire(tenant, len(text), deadline)
         try:
             document = documents.known(text)
@@ -270,15 +270,15 @@ class Endpoint:
     def _parsed(self, key: tuple[TenantId, str, int], done: "asyncio.Task[ParsedDocument]") -> None:
         del self.parsing[key]
         if not done.cancelled():
-            done.exception()  # perhaps nobody waits for it any more; then nobody misses how it failed
+            done.exception()  # marks the exception as retrieved, in case no request waits any more
 
     def _admit(
         self, operation: Operation, asked: GraphQLRequest, log: RequestLog, method: str
     ) -> Admitted | list[GraphQLError]:
-        """What is to run, or why its variables do not fit."""
+        """Returns what to run, or the errors in its variables."""
         caller = log.caller
-        assert caller is not None  # noqa: S101  whoever is admitted is known
-        # a name may be as long as a request, and a line of the log may not
+        assert caller is not None  # noqa: S101  an admitted caller is known
+        # a name may be as long as a request, but a log line may not
         name = operation.name
         log.operation = name[:MAX_NAME] if name is not None else None
         log.operation_type = operation.kind
@@ -307,7 +307,7 @@ class Endpoint:
         media_type: str,
         token: str | None,
     ) -> HttpResponse:
-        assert log.caller is not None  # noqa: S101  whoever is admitted is known
+        assert log.caller is not None  # noqa: S101  an admitted caller is known
         session, subject = log.caller.session, log.caller.principal.subject
         own_writes = None if token is None else self.tokens.open(session.tenant, subject, token)
         variant, variables, is_query = admitted.variant, admitted.variables, admitted.operation.is_query
@@ -318,10 +318,11 @@ class Endpoint:
             if not is_query:
                 if admitted.operation.kind == SUBSCRIPTION:
                     raise EventStreamWanted(asked)
-                # INVARIANT: a mutation is not begun for a caller who has left; once begun, it is carried out.
+                # INVARIANT: a mutation is not started for a caller that has disconnected; once started, it is
+                # completed.
                 running.carry_on()
-            # a call of a query gives up later than the request is ended, so that a late one is always answered as late;
-            # a mutation leaves time for answering with what was done
+            # the store calls of a query time out after the request does, so that a late request is always reported as
+            # late; a mutation reserves time to report what was done
             margin = 2 * TICK if is_query else -self.limits.seconds * _ANSWERING
             access = log.access = Access(
                 session,
@@ -347,19 +348,19 @@ class Endpoint:
 
 
 def _late_with_nothing(result: ExecutionResult) -> bool:
-    """Whether the time ran out before any root field had an answer."""
+    """Whether the deadline passed before any root field had a result."""
     late = [isinstance(error.original_error, DeadlineExceeded) for error in result.errors or ()]
     return bool(late) and all(late) and not any(value is not None for value in (result.data or {}).values())
 
 
 def support_notice(principal: Principal, support: SupportAccess) -> dict[str, str]:
-    """INVARIANT: each answer to a request with support access says so, whatever else it says."""
+    """INVARIANT: every response to a request with support access says so, whatever else it contains."""
     until = datetime.fromtimestamp(principal.expires_at, UTC).isoformat().replace("+00:00", "Z")
     return {"actor": support.actor, "tenant": principal.tenant, "reason": support.reason, "expiresAt": until}
 
 
 def _extensions(log: RequestLog, estimate: float, sizes: ItemSizes) -> dict[str, Any]:
-    """What the request asked to be told about itself."""
+    """Returns the extensions that the request asked for."""
     found: dict[str, Any] = {}
     access = log.access
     if access is not None and log.explained:

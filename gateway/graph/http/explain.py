@@ -1,7 +1,8 @@
-"""What an operation did, for `extensions.explain`: its DynamoDB calls, what allowed them, what they cost,
-and the domain's own code that was called.
+"""Builds `extensions.explain`: the DynamoDB calls of an operation, the statements that allowed them, and their cost.
 
-INVARIANT: it holds forms of keys and names of statements, never the value of a key or of an item.
+It also lists the domain code that was called.
+
+INVARIANT: it contains shapes of keys and names of statements, never the value of a key or of an item.
 """
 
 import time
@@ -10,18 +11,18 @@ from typing import Any
 from gateway.iam.dynamodb.condition_keys import ROLE_TAG, SUBJECT_TAG, TENANT_TAG
 from gateway.store.access import Access, Call
 
-EXPLAIN = "explain"  # what a request asks for by `"extensions": {"explain": true}`
+EXPLAIN = "explain"  # requested by `"extensions": {"explain": true}`
 
 
 def explanation(access: Access, started: float) -> dict[str, Any]:
-    """`started` is the moment of `time.perf_counter` when the request came in."""
+    """`started` is the value of `time.perf_counter` when the request arrived."""
     session = access.session
     first = min((call.started for call in access.calls), default=0.0)
     return {
         "tenant": session.tenant,
         "role": session.role,
         "actsAs": list(access.acted_as),
-        # those of the session, which statements compare with keys
+        # the session tags that policy statements compare with keys
         "tags": [TENANT_TAG, ROLE_TAG, *([SUBJECT_TAG] if session.subject is not None else [])],
         "policies": session.permissions.fingerprint,
         "calls": [_call(call, first) for call in access.calls],
@@ -47,7 +48,7 @@ def _call(call: Call, first: float) -> dict[str, Any]:
         "touched": [{"partition": each.partition, "sort": each.sort, "keys": each.keys} for each in call.key_shapes],
         "items": call.items,
         "capacity": call.capacity,
-        # counted from the first call: those that overlap ran side by side
+        # relative to the first call; overlapping calls ran concurrently
         "startMs": _milliseconds(call.started - first),
         "durationMs": _milliseconds(call.seconds),
         "allowedBy": list(call.statements),

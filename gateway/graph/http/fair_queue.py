@@ -1,13 +1,14 @@
-"""The queue in front of the operations: fair between tenants by cost, and newest first when it cannot keep up.
+"""The queue in front of operations: fair between tenants by cost, and newest first under overload.
 
-Between tenants it is start-time fair queueing: each tenant has a virtual time, which every operation of it moves on by
-its cost, and the tenant with the lowest one is served next. That shares capacity as deficit round robin does, but needs
-no quantum, which would have to be as large as the most expensive operation and would let a tenant with cheap ones run
-hundreds in a row.
+Between tenants it uses start-time fair queueing: each tenant has a virtual time, which advances by the cost of each of
+its operations, and the tenant with the lowest virtual time is served next. This shares capacity like deficit round
+robin, but needs no quantum: a quantum would have to be as large as the most expensive operation, and would let a tenant
+with cheap operations run hundreds of them in a row.
 
-Within a tenant it is adaptive LIFO: the oldest operation is served first, until it has waited so long that the queue
-does not just absorb a burst; then the newest is, since its caller still listens. What is expected to wait too long at
-the measured service rate is refused at once, the oldest first, and so is whatever has waited twice as long.
+Within a tenant it uses adaptive LIFO: the oldest operation is served first, until it has waited longer than a burst
+would explain; then the newest is served first, because its caller is still waiting. Operations that are expected to
+wait too long at the measured service rate are refused immediately, the oldest first, and so are those that have waited
+twice as long.
 """
 
 import asyncio
@@ -21,30 +22,30 @@ from typing import Final
 from gateway.errors import Overloaded
 from gateway.model.tenant import TenantId
 
-OPERATION_COST: Final = 10.0  # capacity units that an operation is worth before it reads or writes anything
-MAX_WAIT: Final = 0.5  # seconds that an operation is expected to wait; clients seldom give up sooner than this
-_SERVICE_TIMES: Final = 2  # where operations take long, they may wait for as long as so many of them take
-_MAX_AGE: Final = 2  # times that: what has waited so long is refused, whatever was expected
-_BURST: Final = 0.2  # times that: while the oldest has waited less, it is served first
+OPERATION_COST: Final = 10.0  # capacity units that an operation costs before it reads or writes anything
+MAX_WAIT: Final = 0.5  # seconds that an operation may be expected to wait; few clients give up sooner
+_SERVICE_TIMES: Final = 2  # slow operations may wait for as long as this many of them take
+_MAX_AGE: Final = 2  # times the maximum wait; an operation that has waited this long is refused
+_BURST: Final = 0.2  # times the maximum wait; until the oldest has waited this long, it is served first
 _LONGEST_HINT: Final = 30  # seconds
-_REMEMBERED: Final = 60  # seconds; a rate that was measured earlier tells nothing about now
+_REMEMBERED: Final = 60  # seconds after which a measured rate is outdated
 
 
 class FairQueue:
-    """`concurrent` operations of all tenants run at a time; `queued` at the most of each tenant wait.
+    """At most `concurrent` operations run at a time, over all tenants; at most `queued` operations per tenant wait.
 
-    INVARIANT: while an operation waits, no place is free.
+    INVARIANT: while an operation waits, all places are taken.
     """
 
     def __init__(self, concurrent: int = 64, queued: int = 1_000) -> None:
         self._places = self._free = concurrent
         self._most = queued
         self._tenants: dict[TenantId, _TenantQueue] = {}
-        self._order: list[tuple[float, int, _TenantQueue]] = []  # a heap: each tenant once, by its virtual time
+        self._order: list[tuple[float, int, _TenantQueue]] = []  # a heap with one entry per tenant, by its virtual time
         self._numbers = count()
         self._virtual = 0.0
-        self._waiting = self._active = 0  # operations that wait; tenants that have some
-        self._cost = 0.0  # of all that wait
+        self._waiting = self._active = 0  # waiting operations; tenants that have waiting operations
+        self._cost = 0.0  # of all waiting operations
         self._busy_since = 0.0
         self._rate = _Rate(max(64, 4 * concurrent))
 
@@ -58,18 +59,21 @@ class FairQueue:
 
     @property
     def tenants(self) -> int:
-        """How many are remembered."""
+        """The number of tenants whose virtual time is stored."""
         return len(self._tenants)
 
     def acquire_at_once(self) -> bool:
-        """Whether a place is free; then it is taken, as by `acquire`."""
+        """Takes a place if one is free, as `acquire` does; returns whether it did."""
         if not self._free:
             return False
         self._free -= 1
         return True
 
     async def acquire(self, tenant: TenantId, cost: float, deadline: float) -> None:
-        """Returns when the operation may run, until `release`; raises `Overloaded` when it cannot be served in time."""
+        """Returns when the operation may run; the caller must then call `release`.
+
+        Raises `Overloaded` if the operation cannot be served in time.
+        """
         if self.acquire_at_once():
             return
         waiter = self._enqueue(tenant, cost, deadline)
@@ -77,7 +81,7 @@ class FairQueue:
             refusal = await waiter.turn
         except asyncio.CancelledError:
             if waiter.granted:
-                # the caller left in this very moment: the next one has the place
+                # the caller was cancelled just after it got the place: pass it on
                 self.release()
             else:
                 self._remove(waiter)
@@ -89,19 +93,19 @@ class FairQueue:
         while self._waiting:
             waiter = self._next()
             self._remove(waiter)
-            if not waiter.turn.done():  # else its caller has left, and it will learn of that in a moment
+            if not waiter.turn.done():  # otherwise its caller was cancelled: try the next one
                 self._grant(waiter)
                 return
         self._free += 1
         if self._tenants:
-            # there is enough for all, so nobody owes anything
+            # there is capacity for all, so virtual times no longer matter
             self._tenants.clear()
             self._order.clear()
             self._virtual = self._cost = 0.0
 
     def _next(self) -> "_Waiter":
         while not (queue := self._order[0][2]).waiters:
-            # served, and the others have caught up with it
+            # it has no waiting operations, and the other tenants have caught up with it
             heapq.heappop(self._order)
             del self._tenants[queue.tenant]
         return queue.first(_now(), self._max_wait * _BURST)
@@ -132,7 +136,7 @@ class FairQueue:
 
     def _latest_start(self, now: float, deadline: float) -> float:
         left = deadline - now
-        # at most half of what is left is kept for running: were nothing let in, nothing would be measured either
+        # reserve at most half of the remaining time for running: if nothing were admitted, nothing would be measured
         needed = min(max(self._service_seconds, left / 10), left / 2)
         return min(now + _MAX_AGE * self._max_wait, deadline - needed)
 
@@ -145,7 +149,7 @@ class FairQueue:
         self._cost += waiter.cost
 
     def _remove(self, waiter: "_Waiter") -> None:
-        """It waits no more, for whatever reason; a second time does nothing."""
+        """Removes a waiting operation; does nothing if it was already removed."""
         queue = waiter.queue
         if waiter not in queue.waiters:
             return
@@ -163,18 +167,18 @@ class FairQueue:
             waiter.turn.set_result(Overloaded("the gateway is overloaded; try again later", self._retry_after()))
 
     def _trim(self, queue: "_TenantQueue") -> None:
-        """Refuses what would be served too late, which in overload is the oldest."""
+        """Refuses operations that would be served too late; under overload these are the oldest."""
         while queue.waiters and (len(queue.waiters) > self._most or self._too_long(queue)):
             self._refuse(queue.oldest)
 
     def _too_long(self, queue: "_TenantQueue") -> bool:
-        """Whether the tenant's last one would wait too long for its share, even if nobody else came any more."""
+        """Whether the tenant's last operation would wait too long, even if no other operations arrived."""
         last = queue.oldest.cost
         limit = self._max_wait
         return self._seconds(self._cost - last) > limit and self._seconds((queue.cost - last) * self._active) > limit
 
     def _retry_after(self) -> int:
-        """Seconds: the longer the overload has lasted, the longer."""
+        """Seconds after which to retry; grows with the length of the overload."""
         return min(_LONGEST_HINT, max(1, ceil(_now() - self._busy_since)))
 
     def _seconds(self, cost: float) -> float:
@@ -204,7 +208,7 @@ class _Waiter:
 
 @dataclass(slots=True, eq=False)
 class _TenantQueue:
-    """`start` is the tenant's virtual time: where it is ahead, the tenant has had more than its share."""
+    """`start` is the tenant's virtual time; if it is ahead of others, the tenant has used more than its share."""
 
     tenant: TenantId
     start: float
@@ -222,7 +226,7 @@ class _TenantQueue:
 
 @dataclass(slots=True)
 class _Rate:
-    """How fast waiting operations are served: sums over the last `memory` of them, in which older ones count less."""
+    """The rate at which waiting operations are served: a decaying sum over about the last `memory` of them."""
 
     memory: int
     since: float = 0.0
@@ -231,7 +235,7 @@ class _Rate:
     operations: float = 0.0
 
     def resume(self, now: float) -> None:
-        """Operations begin to wait again."""
+        """Starts a new measurement when operations begin to wait again."""
         if now - self.since > _REMEMBERED:
             self.seconds = self.cost = self.operations = 0.0
         self.since = now

@@ -1,15 +1,15 @@
-"""A request that is no GraphQL request, or that nobody waits for any more."""
+"""Errors of the HTTP layer: an invalid GraphQL request, or a client that has disconnected."""
 
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import ClassVar
 
-# as nginx logs it: HTTP has no status for it, since nobody receives one
+# nginx's status for this case; HTTP has none, because no one receives it
 _CLIENT_CLOSED = 499
 
 
 class HttpError(Exception):
-    """`message` is for the caller."""
+    """Rejects a request with an HTTP status; `message` is shown to the caller."""
 
     code: ClassVar[str] = "BAD_REQUEST"
 
@@ -24,12 +24,12 @@ class BodyTooLarge(HttpError):
     code = "LIMIT_EXCEEDED"
 
     def __init__(self, message: str) -> None:
-        # the rest of the body is not read, so the connection cannot be used again
+        # the rest of the body is not read, so the connection cannot be reused
         super().__init__(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message, {"Connection": "close"})
 
 
 class CallerLeft(HttpError):
-    """Only the log and the metrics tell of it: nobody is there to be answered."""
+    """The caller has disconnected. Only the log and the metrics report this."""
 
     code = "CLIENT_CLOSED"
 

@@ -1,8 +1,8 @@
-"""The log: one line for each operation (who, what, how long, how much; never a token, a variable or an item).
+"""The log: one line per operation (who, what, how long, how much; never a token, a variable or an item).
 
-Lines are JSON objects and are written together: every 50 ms, when there are many, and at once when it matters. A
-process that is killed loses the lines of its last 50 ms and nothing else: warnings and errors are written at once, with
-all that came before them, and so is everything when the process ends by itself.
+Lines are JSON objects. They are buffered for 50 ms, or until there are many. Warnings and errors are written
+immediately, together with all earlier lines. A process that is killed loses at most the lines of its last 50 ms; a
+process that exits by itself writes everything.
 """
 
 import asyncio
@@ -27,16 +27,16 @@ from gateway.store.access import Access
 _FULL_BYTES = 64 * 1024
 _SECONDS = 0.05
 _LOGGER = "gateway.operation"
-# what stands between the time and the fields of an operation's line
+# between the time and the fields in the line of an operation
 _OPERATION = b'","level":"INFO","logger":"%b","message":"operation",' % _LOGGER.encode()
-# what comes from outside is written to the log only in a form that cannot pretend to be something else
+# values from outside are logged only if they match these patterns, so that they cannot forge log content
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
-# a caller chooses how long a name is; a line that is too long for CloudWatch would be cut or lost, tenant and all
-MAX_NAME = 100  # letters of an operation's name in a line of the log, or a label
-# failures of the operator's, the worst first: one of them is the outcome whatever else went wrong
+# callers choose the length of a name; CloudWatch would cut or drop a line that is too long, including the tenant
+MAX_NAME = 100  # characters of an operation's name in a log line or a label
+# failures on the operator's side, worst first: if one is present, it is the outcome
 _FAILURES = ("INTERNAL", "UNAVAILABLE", "TIMEOUT", "THROTTLED")
 _TRACEPARENT = re.compile(rb"00-(?P<trace>(?!0{32})[0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
-_ID = 32  # hexadecimal digits of an id
+_ID = 32  # hexadecimal digits
 _IDS_AT_ONCE = 128
 
 OPERATIONS = logging.getLogger(_LOGGER)
@@ -44,12 +44,12 @@ WriteOperation = Callable[[dict[str, Any]], None]
 
 
 def log_operation(fields: dict[str, Any]) -> None:
-    """For a process that sets up logging in its own way."""
+    """Writes the line through `logging`, for a process that configures logging itself."""
     OPERATIONS.info("operation", extra={"fields": fields})
 
 
 class RequestLog(msgspec.Struct, eq=False):
-    """What is known about a request; filled in while it runs."""
+    """What is known about a request; filled in as it runs."""
 
     request_id: str
     trace_id: str
@@ -60,14 +60,14 @@ class RequestLog(msgspec.Struct, eq=False):
     operation_type: str | None = None
     document: str | None = None
     access: Access | None = None
-    estimate: float | None = None  # capacity units that the operation may take
-    priced: bool = False  # whether the caller asked to be told its cost
-    explained: bool = False  # and what was done for it
-    reason: str | None = None  # why a token was refused, for us and not for the caller
-    refused_grant: SupportAccess | None = None  # what the token was, if it was signed
+    estimate: float | None = None  # capacity units that the operation may use
+    priced: bool = False  # whether the caller asked for the cost
+    explained: bool = False  # whether the caller asked for `extensions.explain`
+    reason: str | None = None  # why a token was refused; not shown to the caller
+    refused_grant: SupportAccess | None = None  # the support grant of a refused token, if its signature was valid
 
     def identified(self, principal: Principal) -> None:
-        """The token was believed; there may still be no session for its tenant."""
+        """Called when the token was verified; opening a session for its tenant may still fail."""
         self.principal = principal
 
     def write(self, status: int, codes: list[str], write: WriteOperation = log_operation) -> None:
@@ -95,7 +95,7 @@ class RequestLog(msgspec.Struct, eq=False):
             "operation_type": self.operation_type,
             "document": self.document,
             "status": status,
-            # each once: a page of refused fields would fill the line, and alarms look at the first few
+            # without duplicates: a page of refused fields would fill the line, and alarms look at the first few
             "codes": list(dict.fromkeys(codes)) if codes else codes,
             "outcome": outcome(codes) if codes else "OK",
             "reason": self.reason,
@@ -113,22 +113,22 @@ class RequestLog(msgspec.Struct, eq=False):
 
 
 def acting_fields(access: Access) -> dict[str, Any]:
-    """What the lines of a request have beside the others whose mutations acted in another role."""
+    """Additional fields for requests whose mutations acted in another role."""
     return {"acts_as": list(access.acted_as)}
 
 
 def support_fields(support: SupportAccess) -> dict[str, str]:
-    """What the lines of a request with support access have beside the others."""
+    """Additional fields for requests with support access."""
     return {"actor": support.actor, "grant": support.grant_id, "grant_reason": support.reason}
 
 
 def outcome(codes: Sequence[str]) -> str:
-    """`OK`, or the one code that filters, alarms and metrics look at."""
+    """Returns `OK`, or the one code that filters, alarms and metrics use."""
     return next((code for code in _FAILURES if code in codes), codes[0]) if codes else "OK"
 
 
 class RequestIds:
-    """Takes over the caller's request id and W3C trace id where they are well formed, and makes all others."""
+    """Adopts the caller's request id and W3C trace id if they are well-formed, and generates them otherwise."""
 
     def __init__(self) -> None:
         self._random, self._used = "", 0
@@ -149,7 +149,7 @@ class RequestIds:
 
 
 class JsonLines(logging.Formatter):
-    """Log records as JSON objects, one a line."""
+    """Formats log records as JSON objects, one per line."""
 
     def format(self, record: logging.LogRecord) -> str:
         entry: dict[str, Any] = {
@@ -169,7 +169,7 @@ class JsonLines(logging.Formatter):
 
 
 class Stream(Protocol):
-    """Where lines are written: standard output, or what several processes share of it."""
+    """Where lines are written: standard output, or a process's share of it."""
 
     def write(self, content: bytes, /) -> object: ...
 
@@ -177,25 +177,28 @@ class Stream(Protocol):
 
 
 class LogBuffer:
-    """INVARIANT: lines are written in the order in which they came, whoever they came from."""
+    """Collects lines and writes them in batches.
+
+    INVARIANT: lines are written in the order in which they were added, from any thread.
+    """
 
     def __init__(self, stream: Stream) -> None:
         self._stream = stream
         self._lines: list[bytes] = []
         self._bytes = 0
         self._timer_on: asyncio.AbstractEventLoop | None = None
-        self._timer_at = 0.0  # when it fires, by the clock on the wall
+        self._timer_at = 0.0  # when it fires, by the wall clock
         self._writing = threading.Lock()
         self._second, self._second_text = 0, b""
 
     def add(self, line: bytes) -> None:
-        """A line with its line feed; other threads may add lines too."""
+        """Adds a line that ends with a line feed; safe to call from other threads."""
         if self._append(line):
             return
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
-            self.flush()  # nobody is there who would write it later
+            self.flush()  # no event loop runs that could write it later
             return
         if self._timer_on is not loop:
             self._timer_on = loop
@@ -203,7 +206,7 @@ class LogBuffer:
             loop.call_later(_SECONDS, self._on_timer, loop)
 
     def _append(self, line: bytes) -> bool:
-        """Whether all lines are written."""
+        """Appends the line; returns whether all lines must be written now."""
         self._lines.append(line)
         self._bytes += len(line)
         if self._bytes < _FULL_BYTES:
@@ -220,14 +223,14 @@ class LogBuffer:
         written = orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE)
         line = b"%b.%03dZ%b%b" % (self._second_text, (now - second) * 1_000, _OPERATION, written[1:])
         if self._timer_on is not None and self._timer_at - _SECONDS <= now < self._timer_at:
-            # the timer of a moment ago writes it; which loop runs is asked less often, as it costs a system call
+            # a timer that was started just now writes it; this avoids asking for the running loop, a system call
             self._append(line)
         else:
             self.add(line)
 
     def flush(self) -> None:
         with self._writing:
-            # lines may be added meanwhile, and stay for the next time
+            # lines that are added during the write stay for the next one
             count = len(self._lines)
             content = b"".join(self._lines[:count])
             del self._lines[:count]
@@ -237,7 +240,7 @@ class LogBuffer:
                     self._stream.write(content)
                     self._stream.flush()
                 except (OSError, ValueError) as error:
-                    # nobody reads what we write: the gateway serves on, as with logging's own handlers
+                    # output is closed or full: continue to serve, as the handlers of `logging` do
                     print(f"log lines could not be written: {error}", file=sys.stderr)
 
     def _on_timer(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -247,7 +250,7 @@ class LogBuffer:
 
 
 class BufferedHandler(logging.Handler):
-    """Puts the lines of all loggers into one buffer; `logging` flushes it when the process ends."""
+    """Puts the lines of all loggers into one buffer; `logging` flushes it at exit."""
 
     def __init__(self, buffer: LogBuffer) -> None:
         super().__init__()

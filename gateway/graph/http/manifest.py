@@ -1,4 +1,4 @@
-"""Manifests of trusted documents: read in the forms that clients' tools write, and made from .graphql files."""
+"""Manifests of trusted documents: reads the formats of common client tools, and generates them from .graphql files."""
 
 import hashlib
 import json
@@ -28,7 +28,7 @@ _SUFFIXES = (".graphql", ".gql")
 
 
 def read_manifest(path: Path, documents: Documents) -> dict[str, str]:
-    """Texts by id; `ConfigurationError` lists every document that would not run here."""
+    """Returns texts by id; raises `ConfigurationError` with every document that this schema rejects."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -63,7 +63,7 @@ def _faults(documents: Documents, text: str) -> Iterator[str]:
 
 
 def make_manifest(paths: Iterable[Path], documents: Documents) -> dict[str, Any]:
-    """Every operation of these files and folders with the fragments it needs, in Apollo's form, which keeps names."""
+    """Builds a manifest in Apollo's format, with each operation of the files and folders and the fragments it needs."""
     found = [node for path in _files(paths) for node in _parsed(path).definitions]
     operations = _named(node for node in found if isinstance(node, OperationDefinitionNode))
     fragments = _named(node for node in found if isinstance(node, FragmentDefinitionNode))
@@ -108,7 +108,7 @@ def _named(nodes: Iterable[Any]) -> dict[str, Any]:
 
 
 def _needed(operation: OperationDefinitionNode, fragments: Mapping[str, Any]) -> list[Any]:
-    """In the order in which they are met, each once."""
+    """Returns the fragments in order of first use, without duplicates."""
     needed: dict[str, Any] = {}
     pending: list[Any] = [operation]
     while pending:

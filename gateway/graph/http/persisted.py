@@ -1,4 +1,4 @@
-"""Documents that are asked for by name: trusted ones from a manifest, and those that callers left here (APQ)."""
+"""Persisted documents: trusted ones from a manifest, and those that callers have stored by hash (APQ)."""
 
 import hashlib
 from collections.abc import Mapping
@@ -10,17 +10,21 @@ from gateway.errors import BadUserInput, UnknownDocument, UntrustedDocument
 from gateway.graph.http.request import GraphQLRequest
 from gateway.model.tenant import TenantId
 
-# the words by which Apollo Client and urql know that they have to send the text
+# the message that tells Apollo Client and urql to send the text
 NOT_FOUND = "PersistedQueryNotFound"
 
-SCHEME = "sha256:"  # some tools write it before an id, some do not
+SCHEME = "sha256:"  # some tools prefix ids with it, some do not
 
 _KEPT_BYTES = 16_000_000
-_EACH_BYTES = 300  # what an entry takes beside its text
+_EACH_BYTES = 300  # memory that an entry takes besides its text
 
 
 class Persisted:
-    """INVARIANT: what one tenant leaves here no other tenant can run or find, for a document may hold its literals."""
+    """Resolves the id or hash in a request to the text of a document.
+
+    INVARIANT: a document that one tenant has stored cannot be run or found by another tenant, because it may contain
+    the first tenant's literals.
+    """
 
     def __init__(
         self,
@@ -38,11 +42,11 @@ class Persisted:
 
     @property
     def trusted_hashes(self) -> frozenset[str]:
-        """Of the documents' texts, whatever the manifest names them by."""
+        """The hashes of the texts, whatever ids the manifest uses."""
         return frozenset(map(_sha256, self.trusted_texts))
 
     def text(self, tenant: TenantId, asked: GraphQLRequest) -> str:
-        """The text to run."""
+        """Returns the text to run."""
         text = asked.query
         given = _hash(asked.extensions)
         name = (asked.document_id or given or "").removeprefix(SCHEME)
@@ -57,13 +61,13 @@ class Persisted:
             raise UntrustedDocument("only trusted documents are run here; ask for one by its id")
         if known is not None and known != text:
             raise BadUserInput("`query` is another document than the one that is named")
-        # INVARIANT: a document is kept under the hash of its own text and under no other.
+        # INVARIANT: a document is stored only under the hash of its own text.
         if known is None and given is not None and given != _sha256(text):
             raise BadUserInput("`sha256Hash` is not the hash of `query`")
         return text
 
     def keep(self, tenant: TenantId, asked: GraphQLRequest) -> None:
-        """Called for what `text` has let pass and what is valid, so that nothing else takes up room."""
+        """Stores a document; call it only for valid requests that `text` has accepted, to save space."""
         given, text = _hash(asked.extensions), asked.query
         if given is None or text is None or self.trusted_documents_only or given in self._trusted:
             return
@@ -76,7 +80,7 @@ def _sha256(text: str) -> str:
 
 
 def _hash(extensions: Mapping[str, Any]) -> str | None:
-    """What Apollo's automatic persisted queries send."""
+    """Returns the hash that Apollo's automatic persisted queries send."""
     match extensions.get("persistedQuery"):
         case None:
             return None

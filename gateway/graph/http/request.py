@@ -1,4 +1,4 @@
-"""GraphQL over HTTP, the way in: what a request must look like before anything else happens to it."""
+"""Reads a GraphQL request from HTTP: its headers, body and parameters, with limits on each."""
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
@@ -18,14 +18,14 @@ JSON = "application/json"
 GRAPHQL_JSON = "application/graphql-response+json"
 EVENT_STREAM = b"text/event-stream"
 
-# the ways in which clients name a document that was stored before
+# the names that clients use for the id of a persisted document
 DOCUMENT_IDS = ("documentId", "id")
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 
-# INVARIANT: a request with two tokens is refused: which of them counts would be chance.
+# INVARIANT: a request with two tokens is refused, because it would be arbitrary which one counts.
 TWICE = b"two authorization headers"
 
 _JSON = JSON.encode()
@@ -35,18 +35,18 @@ _MEMBERS: dict[str, type] = {
 }
 # what nearly all clients send
 ANSWER_TYPES: Mapping[bytes | None, str] = {None: JSON, b"*/*": JSON, _JSON: JSON, GRAPHQL_JSON.encode(): GRAPHQL_JSON}
-LARGE = 65_536  # bytes of a body that is read in its tenant's turn and beside the loop
-_DIGITS = 18  # of a length that is certainly a number
-_PARAMETERS = 100  # of an address; six mean something
-_ACCEPT = 2_000  # characters of the media types that a caller accepts; browsers send fewer than 200
-# the members that nearly all clients send
+LARGE = 65_536  # bytes from which a body is read in its tenant's turn and off the event loop
+_DIGITS = 18  # of a content length; a longer text is not parsed as a number
+_PARAMETERS = 100  # in a query string; only six have a meaning
+_ACCEPT = 2_000  # characters of an `Accept` header; browsers send fewer than 200
+# the members of nearly all request bodies
 _USUAL = ({"query", "variables"}, {"query", "variables", "operationName"})
-_ENVELOPE = 100  # values of a body beside its variables
+_ENVELOPE = 100  # values in a body besides its variables
 _QUALITY = re.compile(r"q=(0(\.\d{0,3})?|1(\.0{0,3})?)")
 
 
 class GraphQLRequest(msgspec.Struct):
-    """`document_id` names a document that the gateway knows, in place of `query` or to be compared with it."""
+    """`document_id` names a persisted document; it replaces `query`, or is compared with it."""
 
     query: str | None
     variables: dict[str, Any] = {}
@@ -56,7 +56,7 @@ class GraphQLRequest(msgspec.Struct):
 
 
 class EventStreamWanted(Exception):
-    """The caller wants events instead of one answer; `asked` is the request, where it was read already."""
+    """The caller wants an event stream instead of one response; `asked` is the request, if it was already read."""
 
     def __init__(self, asked: GraphQLRequest | None = None) -> None:
         super().__init__()
@@ -64,7 +64,7 @@ class EventStreamWanted(Exception):
 
 
 def answer_type(accept: str | None) -> str:
-    """The media type of the answer: the one the caller likes best, plain JSON where it does not say."""
+    """Returns the media type of the response: the one the caller prefers, or plain JSON without a preference."""
     if not accept:
         return JSON
     if len(accept) > _ACCEPT:
@@ -74,7 +74,7 @@ def answer_type(accept: str | None) -> str:
         name, *params = (word.strip().lower() for word in part.split(";"))
         quality = next((float(found[1]) for param in params if (found := _QUALITY.fullmatch(param))), 1.0)
         given[name] = max(given.get(name, 0.0), quality)
-    # what is said of a type by its name counts more than what is said by a wildcard
+    # a weight given for a type by name wins over one given by a wildcard
     weights = {
         known: next((given[name] for name in (known, "application/*", "*/*") if name in given), 0.0)
         for known in (JSON, GRAPHQL_JSON)
@@ -83,14 +83,14 @@ def answer_type(accept: str | None) -> str:
     if best == 0:
         raise HttpError(HTTPStatus.NOT_ACCEPTABLE, f"the answer is {GRAPHQL_JSON} or {JSON}; accept one of them")
     if weights[GRAPHQL_JSON] == weights[JSON]:
-        # equal: what is named first, and plain JSON behind a wildcard, as old clients expect
+        # equal weights: the type that is named first; for wildcards plain JSON, as old clients expect
         named = [name for name in (JSON, GRAPHQL_JSON) if name in accept]
         return min(named, key=accept.index) if named else JSON
     return max(weights, key=lambda name: weights[name])
 
 
 def merged_headers(raw: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
-    """Of a header that is sent twice the first counts, but see below."""
+    """Returns headers by name: values of `Accept` are joined, two tokens become `TWICE`, otherwise the first wins."""
     headers = dict(reversed(raw))
     accepted = [value for name, value in raw if name == b"accept"]
     if accepted:
@@ -102,7 +102,7 @@ def merged_headers(raw: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
 
 def answer_type_of(headers: Mapping[bytes, bytes]) -> str:
     accepted = headers.get(b"accept", b"").lower()
-    # some clients accept events beside JSON for whatever they send; then only a subscription gets them
+    # some clients always accept event streams besides JSON; then only a subscription gets one
     if EVENT_STREAM in accepted and b"json" not in accepted and b"*/*" not in accepted:
         raise EventStreamWanted
     return answer_type(headers.get(b"accept", b"").decode("latin-1"))
@@ -110,20 +110,20 @@ def answer_type_of(headers: Mapping[bytes, bytes]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LargeBody:
-    """A body that takes a while to read, as it was sent."""
+    """A body that takes a while to parse, as it was sent."""
 
     sent: bytes
     packed: bool
 
     @property
     def size(self) -> int | None:
-        """None where only unpacking it tells."""
+        """The size of the body; None if it is only known after decompression."""
         return None if self.packed else len(self.sent)
 
     def read(self, limit: int, values: int) -> GraphQLRequest:
-        """Of at most so many bytes, with at most so many values in its variables."""
+        """Parses a body of at most `limit` bytes, with at most `values` values in its variables."""
         body = _unpacked(self.sent, limit) if self.packed else self.sent
-        # what would be refused later is refused before it is made into a million objects
+        # refuse it before it becomes a million objects
         _check_values(body, values)
         return graphql_request(strict_json(body, "the body"))
 
@@ -157,14 +157,14 @@ def _asked_by_get(scope: Scope) -> GraphQLRequest:
 
 
 async def read_body(headers: Mapping[bytes, bytes], receive: Receive, limit: int) -> bytes:
-    """The limit holds for what is sent and for what it unpacks to."""
+    """Reads the body; the limit applies both to the bytes sent and to the decompressed body."""
     packed = _is_packed(headers)
     sent = await _sent(headers, receive, limit)
     return _unpacked(sent, limit) if packed else sent
 
 
 async def _sent(headers: Mapping[bytes, bytes], receive: Receive, limit: int) -> bytes:
-    """The body as it is sent."""
+    """Reads the bytes as they were sent, without decompressing them."""
     declared = headers.get(b"content-length")
     if declared is not None and declared.isdigit() and (len(declared) > _DIGITS or int(declared) > limit):
         raise _too_large(limit)
@@ -209,17 +209,18 @@ def _too_large(limit: int) -> BodyTooLarge:
 
 
 def strict_json(raw: bytes, what: str) -> Any:
-    """Raises `HttpError` where it is not JSON, or names something twice."""
+    """Raises `HttpError` if the text is not JSON, or if an object has two members with the same name."""
     try:
         content = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
         raise HttpError(HTTPStatus.BAD_REQUEST, f"{what} is not valid JSON") from error
-    # Of two members with one name the last would win here and perhaps the first in a proxy that looks for something.
-    # Each member has a colon; a text has its own. Where some are missing from the value, members were left out of it.
+    # Parsers disagree on duplicate members: the last one wins here, but the first may win in a proxy that inspects the
+    # body. Each member has one colon, and strings may contain more. If the parsed value, written again, has fewer
+    # colons than the text, members were dropped.
     colons = raw.count(b":") if b"\\" not in raw else _colons(raw)
     try:
         kept = orjson.dumps(content).count(b":")
-    except orjson.JSONEncodeError as error:  # it reads deeper than it writes
+    except orjson.JSONEncodeError as error:  # orjson reads deeper nesting than it writes
         raise HttpError(HTTPStatus.BAD_REQUEST, f"{what} is nested too deeply") from error
     if colons != kept:
         raise HttpError(HTTPStatus.BAD_REQUEST, f"{what} has a name twice in one JSON object")
@@ -227,20 +228,23 @@ def strict_json(raw: bytes, what: str) -> Any:
 
 
 def _colons(raw: bytes) -> int:
-    """Those of a JSON text, also where they are escaped; by what C does at once, since a body may be a megabyte."""
-    # an escaped backslash escapes nothing behind it
+    """Counts the colons in a JSON text, including escaped ones; with C functions, because a body may be a megabyte."""
+    # an escaped backslash does not escape what follows it
     single = raw.replace(b"\\\\", b"") if b"\\\\" in raw else raw
     return raw.count(b":") + single.count(b"\\u003a") + single.count(b"\\u003A")
 
 
 def _check_values(raw: bytes, values: int) -> None:
-    """A list or an object of n values has n - 1 commas and a bracket; strings may have them too, and count no value."""
-    most = 2 * (values + _ENVELOPE)  # empty ones have a bracket each, and are a value
+    """Raises `LimitExceeded` if there are too many values, counted by commas and opening brackets.
+
+    A list or object of n values has n - 1 commas and one bracket. Those inside strings are not counted.
+    """
+    most = 2 * (values + _ENVELOPE)  # an empty list or object is one value with a bracket of its own
     if _marks(raw) <= most:
         return
     if b"\\" in raw:
         raw = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
-    # each value and each name may be a string, between two quotes
+    # each value and each name may be a string between two quotes
     if raw.count(b'"') > 2 * most or _marks(b"".join(raw.split(b'"')[::2])) > most:
         raise LimitExceeded(f"the variables have more than {values} values")
 
@@ -299,5 +303,5 @@ def _graphql_request(content: Any) -> GraphQLRequest:
     document_id = get("documentId") or get("id")
     if query is None and document_id is None and "persistedQuery" not in extensions:
         raise HttpError(HTTPStatus.BAD_REQUEST, "`query` is missing; it must be a string")
-    # some tools send an empty name where there is none
+    # some tools send an empty operation name if there is none
     return GraphQLRequest(query, get("variables") or {}, get("operationName") or None, extensions, document_id)

@@ -1,4 +1,4 @@
-"""What goes back: the result of an operation, or why there is none, with the status that fits it."""
+"""Builds HTTP responses: the result of an operation, or its errors, with the matching status."""
 
 from http import HTTPStatus
 from typing import Any
@@ -35,7 +35,7 @@ _STATUS: tuple[tuple[type[GatewayError], HTTPStatus], ...] = (
     (Unavailable, HTTPStatus.SERVICE_UNAVAILABLE),
 )
 
-# codes that are no fault of the caller's
+# codes of errors that the caller did not cause
 _BROKEN: dict[str, HTTPStatus] = {
     "INTERNAL": HTTPStatus.INTERNAL_SERVER_ERROR,
     "UNAVAILABLE": HTTPStatus.SERVICE_UNAVAILABLE,
@@ -56,7 +56,7 @@ _PACKED = (b"content-encoding", GZIP.encode())
 
 
 class HttpResponse(msgspec.Struct, eq=False):
-    """What goes back; `data` is written already where a lane has run the operation, else it is part of `content`."""
+    """A response; `data` is already encoded if a lane has run the operation, otherwise it is part of `content`."""
 
     status: int
     content: dict[str, Any]
@@ -81,7 +81,7 @@ class HttpResponse(msgspec.Struct, eq=False):
 
 
 def unread(refused: list[RefusedValue], log: RequestLog) -> dict[str, Any]:
-    """What is told beside the data of a lane that left out values."""
+    """Returns the errors for values that a lane has left out."""
     role = log.caller.role if log.caller is not None else None
     errors = [
         {
@@ -96,7 +96,7 @@ def unread(refused: list[RefusedValue], log: RequestLog) -> dict[str, Any]:
 
 
 def in_order(errors: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """By their places in the answer: which field fails first is chance."""
+    """Sorts errors by their paths, because the order in which fields fail is random."""
     return sorted(errors, key=lambda error: [(isinstance(part, str), part) for part in error.get("path") or ()])
 
 
@@ -108,13 +108,13 @@ def executed(result: ExecutionResult, log: RequestLog, media_type: str) -> HttpR
         # nothing ran: a variable or the operation name was wrong
         return request_error(errors, media_type)
     if media_type == GRAPHQL_JSON and (status := _broken(result.data, errors)) is not None:
-        # with `data` the status would have to be 200, and no load balancer would see that nothing works
+        # with `data` the status would have to be 200, and load balancers would not notice the outage
         return HttpResponse(status, {"errors": errors}, media_type)
     return HttpResponse(HTTPStatus.OK, {"data": result.data, "errors": errors}, media_type)
 
 
 def _broken(data: dict[str, Any] | None, errors: list[dict[str, Any]]) -> HTTPStatus | None:
-    """The status of an operation that has no answer to any of its fields, through no fault of the caller's."""
+    """Returns the status for an operation that has no data for any field, if the caller did not cause this."""
     codes = [error["extensions"]["code"] for error in errors]
     failed_fields = {error["path"][0] for error in errors if error.get("path")}
     answered = [name for name, value in (data or {}).items() if value is not None or name not in failed_fields]
@@ -134,7 +134,7 @@ def request_error(errors: list[dict[str, Any]], media_type: str) -> HttpResponse
 
 
 def failed(error: Exception, log: RequestLog, media_type: str) -> HttpResponse:
-    """Every failure is an answer in GraphQL's form, with the status that fits it."""
+    """Turns an exception into a GraphQL error response with the matching status."""
     if isinstance(error, HttpError):
         return unreadable(error, log, media_type)
     if isinstance(error, BadUserInput):
@@ -160,6 +160,6 @@ def _headers(error: Exception) -> tuple[tuple[str, str], ...]:
 
 
 def unreadable(error: HttpError, log: RequestLog, media_type: str) -> HttpResponse:
-    """A request that is no GraphQL request."""
+    """Returns the response to a request that is not a valid GraphQL request."""
     content = {"message": error.message, "extensions": {"code": error.code, "requestId": log.request_id}}
     return HttpResponse(error.status, {"errors": [content]}, media_type, tuple(error.headers.items()))

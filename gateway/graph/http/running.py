@@ -1,7 +1,7 @@
-"""Requests under way: each is ended when its time is over, and a query also when its caller has left.
+"""Running requests: cancels each request at its deadline, and a query also when its caller disconnects.
 
-Callers who time out and ask again would have a query run for each attempt. A change is carried out: whoever asks for it
-again, with its idempotency key, finds it done.
+Otherwise, callers that time out and retry would run a query for every attempt. A mutation is completed: a retry with
+the same idempotency key finds it done.
 """
 
 import asyncio
@@ -11,15 +11,15 @@ from typing import Any
 from gateway.errors import DeadlineExceeded
 from gateway.graph.http.http_error import CallerLeft
 
-# where in the scope of a request the server finds whom to tell that the caller has left
+# the scope key of the function to call when the caller disconnects
 DISCONNECT = "gateway.disconnect"
-# one timer looks after all requests: whoever waits for something else than it has to wait longer than this beyond the
-# deadline, so that a request that is late is always answered as such
+# One timer serves all requests. Any other timeout must be later than the deadline by more than this, so that a late
+# request is always reported as late.
 TICK = 0.1
 
 
 def notify_disconnect(scope: MutableMapping[str, Any]) -> None:
-    """The caller of this request has left."""
+    """Reports that the caller of this request has disconnected."""
     disconnected = scope.get(DISCONNECT)
     if disconnected is not None:
         disconnected()
@@ -29,20 +29,20 @@ class RunningRequest:
     __slots__ = ("_cancellable", "_cancelling", "_ended_by", "_left", "_task", "deadline")
 
     def __init__(self, task: "asyncio.Task[Any]", deadline: float) -> None:
-        self.deadline = deadline  # a moment of the loop's clock
+        self.deadline = deadline  # on the clock of the event loop
         self._task = task
         self._cancelling = task.cancelling()
         self._cancellable = self._left = False
         self._ended_by: Exception | None = None
 
     def cancel_on_disconnect(self) -> None:
-        """From now on the request is of no use to anybody but its caller."""
+        """From now on, a disconnect cancels the request."""
         self._cancellable = True
         if self._left:
             raise CallerLeft
 
     def carry_on(self) -> None:
-        """From now on it is carried out, even if the caller leaves."""
+        """From now on, the request is completed even if its caller disconnects."""
         self._cancellable = False
 
     def disconnected(self) -> None:
@@ -51,20 +51,20 @@ class RunningRequest:
             self.end(CallerLeft())
 
     def end(self, reason: Exception) -> None:
-        """Cancels it once, whatever else comes."""
+        """Cancels the request; only the first call has an effect."""
         if self._ended_by is None:
             self._ended_by = reason
             self._task.cancel()
 
     def take_cancellation(self) -> Exception | None:
-        """Why `end` has cancelled it; None where somebody else has, who must see the cancellation."""
+        """Returns the reason given to `end`; None if the task was cancelled by other code, which must see it."""
         if self._ended_by is None or self._task.uncancel() > self._cancelling:
             return None
         return self._ended_by
 
 
 class RunningRequests:
-    """In the order of their deadlines, since all have the same time."""
+    """All running requests, ordered by deadline, because all have the same time limit."""
 
     def __init__(self) -> None:
         self._running: dict[RunningRequest, None] = {}
@@ -75,13 +75,13 @@ class RunningRequests:
         return len(self._running)
 
     def begin(self, seconds: float) -> RunningRequest:
-        # asking which loop runs is a system call: nearly always it is the one of the timer
+        # finding the running loop takes a system call, and it is nearly always the loop of the timer
         loop = self._ticking_on
         task = asyncio.current_task(loop) if loop is not None else None
         if loop is None or task is None:
             loop = asyncio.get_running_loop()
             task = asyncio.current_task(loop)
-        assert task is not None  # noqa: S101  a coroutine that runs is run by a task
+        assert task is not None  # noqa: S101  a running coroutine belongs to a task
         request = RunningRequest(task, loop.time() + seconds)
         self._running[request] = None
         if self._ticking_on is not loop:

@@ -12,7 +12,7 @@ _EACH = "Each item is written or refused separately; `results` says which."
 
 
 def bulk(*mutations: Mutation, max_items: int = 50, atomic: bool = False) -> tuple[Mutation, ...]:
-    """`bulkCreateThing` of `createThing`, and so on; with `atomic`, all items of a request or none."""
+    """Returns `bulkCreateThing` for `createThing`, and so on; `atomic` means all items of a request or none."""
     return tuple(_bulk(Bulk(mutation, max_items, atomic)) for mutation in mutations)
 
 

@@ -30,7 +30,7 @@ _CONSONANT_SOUNDS = ("Eu", "Uni", "Us")  # a User, a Unit
 
 
 def create(entity: Entity, *, filled: Filled = _NONE) -> Mutation:
-    """`filled` are the attributes that the gateway sets, such as a timestamp or an id."""
+    """Returns the mutation that creates an item; the gateway sets the attributes in `filled`, such as a timestamp."""
 
     async def add(writer: Writer, change: Change, _: Item | None, values: dict[str, Any]) -> Item:
         return change.create(entity.name, {**_present(values), **{name: make() for name, make in filled.items()}})
@@ -47,7 +47,10 @@ def create(entity: Entity, *, filled: Filled = _NONE) -> Mutation:
 
 
 def update(entity: Entity, *, but: tuple[str, ...] = ()) -> Mutation:
-    """A field that is left out keeps its value, and null removes it; `but` are attributes that cannot be changed."""
+    """Returns the mutation that changes an item: an omitted field keeps its value, and null removes it.
+
+    `but` are attributes that cannot be changed.
+    """
     keys = _keys(entity)
 
     async def add(writer: Writer, change: Change, item: Item | None, values: dict[str, Any]) -> Item:
@@ -71,7 +74,7 @@ def update(entity: Entity, *, but: tuple[str, ...] = ()) -> Mutation:
 
 
 def remove(entity: Entity) -> Mutation:
-    """Removes an item by its key, and only in the given version where the caller names one."""
+    """Returns the mutation that removes an item by its key; if the caller names a version, only that version."""
 
     async def add(writer: Writer, change: Change, item: Item | None, values: dict[str, Any]) -> Item:
         assert item is not None  # noqa: S101  the step reads it
@@ -89,13 +92,13 @@ def remove(entity: Entity) -> Mutation:
 
 
 def crud(entity: Entity, *, filled: Filled = _NONE) -> tuple[Mutation, ...]:
-    """`create`, `update` and `remove`; what the gateway fills in at creation cannot be updated."""
+    """Returns `create`, `update` and `remove`; attributes that the gateway fills at creation cannot be updated."""
     fixed = tuple(name for name in filled if name in _attributes(entity) and name not in _keys(entity))
     return create(entity, filled=filled), update(entity, but=fixed), remove(entity)
 
 
 class _StepRun:
-    """The step as a change of its own."""
+    """Runs the step as a change of its own."""
 
     def __init__(self, entity: Entity, step: Step) -> None:
         self.entity = entity
@@ -111,12 +114,12 @@ class _StepRun:
 
 
 def now() -> datetime:
-    """The time in UTC, for attributes such as `createdAt`."""
+    """Returns the time in UTC, for attributes such as `createdAt`."""
     return datetime.now(UTC)
 
 
 def new_id() -> str:
-    """An id that sorts by the time of its creation and is hard to guess."""
+    """Returns an id that sorts by creation time and is hard to guess."""
     return f"{time.time_ns() // 1_000_000:011x}{secrets.token_hex(8)}"
 
 
@@ -125,9 +128,9 @@ def _article(name: str) -> str:
 
 
 def _attributes(entity: Entity) -> tuple[str, ...]:
-    """Empty for a faulty entity, whose faults the model reports together with all others.
+    """Returns no attributes for an invalid entity, whose faults the model reports together with all others.
 
-    Files are left out: they have mutations of their own.
+    Files are omitted, because they have their own mutations.
     """
     return (
         tuple(name for name in entity.attribute if entity.attribute[name] not in entity.files)
@@ -163,13 +166,13 @@ def _field(entity: Entity, name: str, *, optional: bool = False) -> Field:
 
 
 def owned_by_caller(field: Field) -> Field:
-    """The owner of an item, who by default is the caller."""
+    """Marks the field as the owner of the item, which defaults to the caller."""
     description = f"{field.description} By default the token's subject."
     return replace(field, required=False, default=Subject(), description=description)
 
 
 def _new_field(entity: Entity, name: str) -> Field:
-    """Of a new item: what has a default may be left out."""
+    """Returns the field for a new item; it is optional if the attribute has a default."""
     attribute = entity.attribute[name]
     if attribute.default is None:
         return _field(entity, name)

@@ -1,4 +1,4 @@
-"""Generated mutations of attributes that are files: one signs an upload, one puts what was uploaded into the item."""
+"""Generated mutations of file attributes: one signs an upload, the other puts the uploaded file into the item."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ UPLOAD = Struct(
 
 
 def file_mutations(entity: Entity) -> tuple[Mutation, ...]:
-    """Two for each attribute that is a file; none where the entity is faulty, which its model reports."""
+    """Returns two mutations for each file attribute; none for an invalid entity, whose faults the model reports."""
     if not is_sound(entity):
         return ()
     return tuple(mutation for file in entity.files for mutation in (_upload(entity, file), _take(entity, file)))
@@ -90,12 +90,12 @@ async def _taken(writer: Writer, item: Item, place: ItemFile, upload: str | None
     change = writer.change()
     after = change.update(item, {place.attribute: file})
     if upload is not None:
-        # INVARIANT: the mark goes before the item refers to the object, so that nothing removes what is referred to.
+        # INVARIANT: the mark is removed before the item refers to the object, so that no referenced object is removed.
         await keep(writer.access, place, upload)
     try:
         return await writer.commit(change, MutationResult(after))
     except Rejected:
-        # nothing was written; what fails in another way may have been written, and is kept
+        # nothing was written; after any other failure the item may have been written, so the object is kept
         if upload is not None:
             await give_up(writer.access, [place.key(writer.access.session, upload)])
         raise

@@ -1,4 +1,4 @@
-"""Runs a mutation: the input as values of the model, the deadline, and a payload with item or errors."""
+"""Runs a mutation: converts its input, applies the deadline, and returns a payload with the item or errors."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -25,7 +25,7 @@ Values = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """The result of a mutation: the item or errors, never both; of a bulk mutation, a result for each item."""
+    """The result of a mutation: the item or errors, never both; for a bulk mutation, a result for each item."""
 
     item: Item | None
     errors: tuple[Fault, ...] = ()
@@ -34,7 +34,7 @@ class Payload:
 
 
 def resolver(mutation: Mutation) -> Callable[..., Awaitable[Payload]]:
-    """The resolver of the mutation's field; the item in its payload is what a read would return."""
+    """Returns the resolver of the mutation's field; the item in its payload is what a read would return."""
 
     async def resolve(root: None, info: GraphQLResolveInfo[Context], **arguments: Any) -> Payload:
         context = info.context
@@ -61,9 +61,9 @@ def _input_values(mutation: Mutation, access: Access, given: Values) -> dict[str
 
 
 def _subjects(mutation: Mutation, access: Access, values: Values) -> Values:
-    """The arguments that are the subject of the token, where they are left out.
+    """Returns the omitted arguments that default to the subject of the token.
 
-    INVARIANT: a caller with own rows names no other subject than itself.
+    INVARIANT: a caller limited to its own rows names no other subject than itself.
     """
     found = {}
     for argument in mutation.input:
@@ -78,13 +78,13 @@ def _subjects(mutation: Mutation, access: Access, values: Values) -> Values:
 
 
 async def _checked_run(mutation: Mutation, writer: Writer, values: Values) -> MutationResult:
-    # a bulk mutation checks its items one by one, since each has a result of its own
+    # a bulk mutation checks its items one by one, because each has its own result
     checked = checked_values(mutation.input, values) if mutation.bulk is None else dict(values)
     return await mutation.run(writer, checked)
 
 
 async def _payload(writer: Writer, mutation: Mutation, values: Values, idempotency: Once | None) -> Payload:
-    """Errors that the caller can fix are part of the payload; all others are errors of the field."""
+    """Puts errors that the caller can fix into the payload; all others become errors of the field."""
     try:
         outcome = await _before_deadline(writer, mutation, values, idempotency)
     except Rejected as error:
@@ -100,7 +100,7 @@ async def _payload(writer: Writer, mutation: Mutation, values: Values, idempoten
 async def _before_deadline(
     writer: Writer, mutation: Mutation, values: Values, idempotency: Once | None
 ) -> MutationResult:
-    """Cancels the change at the deadline; the results of earlier mutations are kept, later ones are not started."""
+    """Cancels the change at the deadline; earlier mutations keep their results, and later ones are not started."""
     deadline = writer.access.deadline
     if deadline is not None and asyncio.get_running_loop().time() >= deadline:
         raise DeadlineExceeded("the request timed out before this mutation started; nothing was written")

@@ -31,13 +31,13 @@ MAX_ERRORS = 5  # reported for a document or its variables in one response
 
 
 class InvalidArguments(Exception):
-    """A field does not accept an argument; graphql-core words the reason."""
+    """A field does not accept an argument; the message comes from graphql-core."""
 
 
 def coerced(
     schema: GraphQLSchema, definitions: Sequence[VariableDefinitionNode], given: Mapping[str, Any], *, discreet: bool
 ) -> dict[str, Any] | list[GraphQLError]:
-    """The coerced variables of an operation, or the errors; with `discreet`, errors do not suggest names."""
+    """Returns the coerced variables of an operation, or the errors; if `discreet`, errors do not suggest names."""
     coerced_values = get_variable_values(schema, definitions, dict(given), MAX_ERRORS, discreet)
     return coerced_values if isinstance(coerced_values, list) else coerced_values.coerced
 
@@ -77,22 +77,23 @@ class Arguments:
 
     @property
     def are_variables(self) -> bool:
-        """Whether each argument that the document names is a variable: nothing has to be read for a request."""
+        """Whether every argument in the document is a variable, so that no literals need to be read."""
         return not self._nested and self.fixed.keys().isdisjoint(self.names)
 
     def variables_of(self, arguments: Iterable[str]) -> frozenset[str]:
-        """The names of the variables in these arguments."""
+        """Returns the names of the variables in these arguments."""
         return frozenset[str]().union(*(self._names_in.get(name, ()) for name in arguments))
 
     def present(self, given: frozenset[str]) -> frozenset[str]:
-        """The arguments that have a value if only these variables have one."""
+        """Returns the arguments that have a value if only these variables have one."""
         variables = {name for name, variable, required, _ in self._variables if required or variable in given}
         return frozenset({*self.fixed, *variables, *(name for name, _, _ in self._nested)})
 
     def values(self, variables: Variables, subject: str | None = None) -> dict[str, Any]:
-        """The arguments that are set and not null; raises `InvalidArguments` if graphql-core would return an error.
+        """Returns the arguments that are set and not null.
 
-        With a `subject`, arguments that default to it are filled in.
+        Fills in arguments that default to the `subject`, if it is given. Raises `InvalidArguments` if graphql-core
+        would return an error.
         """
         values = dict(self.fixed)
         for name, variable, required, default in self._variables:
@@ -136,7 +137,7 @@ def _variable_names(node: ValueNode) -> list[str]:
 
 
 def model_values(fields: tuple[Field, ...], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments as values of the model; an absent one stays absent, and null is None."""
+    """Converts arguments to the model's values; an absent one stays absent, and null is None."""
     return {field.name: _model_value(field.type, values[field.name]) for field in fields if field.name in values}
 
 

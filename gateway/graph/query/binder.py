@@ -113,7 +113,7 @@ class Binder:
         return _Binding(self, holds, given).tree(owner, selected)
 
     def choosing(self, selected: Iterable[Selected]) -> frozenset[str]:
-        """The variables that decide which listing serves a field, by being set or not."""
+        """Returns the variables that decide which listing serves a field, by being set or not."""
         return frozenset(
             argument.value.name.value
             for selection in selected
@@ -128,7 +128,7 @@ class Binder:
         return kind
 
     def needed(self, entity: Entity, name: str) -> set[str]:
-        """The attributes that a field of an item needs."""
+        """Returns the attributes that a field of an item needs."""
         if name in entity.attribute or name == VERSION:
             return {name}
         if name == ID:
@@ -197,7 +197,7 @@ class _Binding:
         return PageField(key, None, pattern, arguments, self._page(pattern, group, definition, (key,)))
 
     def _as_asked(self, pattern: Readable, group: list[Selected]) -> Readable:
-        """The pattern as this field reads it: strongly consistent if the caller requests it.
+        """Returns the pattern as this field reads it: strongly consistent if the caller requests it.
 
         INVARIANT: only this function decides it; price and both executors read it from the tree.
         """
@@ -243,7 +243,7 @@ class _Binding:
     def _changed(
         self, mutation: Mutation, owner: GraphQLObjectType, path: Path, selected: list[Selected]
     ) -> Iterator[ItemSelection]:
-        """The selection on the item in a payload, or in one result of a bulk mutation."""
+        """Yields the selection on the item in a payload, or in one result of a bulk mutation."""
         entity = self._model.entities[mutation.returns]
         for key, inner in grouped(selected, owner, self._holds).items():
             if inner[0].name == mutation.item_field:

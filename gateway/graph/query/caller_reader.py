@@ -48,21 +48,21 @@ class CallerReader:
         return self._reader.access.deadline
 
     def ran_code(self, field: str, rows: int, started: float) -> None:
-        """For `explain`: records that this field's code was called for so many rows."""
+        """Records for `explain` that this field's code was called for a number of rows."""
         self._reader.access.ran_code(field, rows, started)
 
     async def find(self, entity: str, key: Key) -> Item | None:
-        """One item by its key, or None."""
+        """Reads one item by its key; returns None if it is missing."""
         [item] = await self.many(entity, [key])
         return item
 
     async def many(self, entity: str, keys: Sequence[Key]) -> list[Item | None]:
-        """Items by their keys, in the same order; concurrent requests are read in one batch."""
+        """Reads items by their keys, in the same order; concurrent requests share one batch."""
         items = await self._reader.items(self._lookup(entity), keys, self._everything(entity))
         return [self._handed(item) for item in items]
 
     async def listed(self, listing: str, arguments: Key, first: int | None = None) -> list[Item]:
-        """The first items of a listing."""
+        """Reads the first items of a listing."""
         pattern = self._reader.model.listing(listing)
         allowed = {*parameters(self._reader.model, pattern), *((pattern.between,) if pattern.between else ())}
         unknown = sorted(set(arguments) - allowed)
@@ -73,7 +73,7 @@ class CallerReader:
         return [self._handed(item) for item in page.items]
 
     def downloads(self, entity: str, attribute: str, rows: Sequence[Key]) -> list[Any]:
-        """A signed address for the file of each row; the rows have the attributes of its key."""
+        """Signs a URL for the file of each row; the rows must have the attributes of its key."""
         return downloads(self._reader.access, self._reader.model.entities[entity], attribute, rows)
 
     def has_found(self, item: object) -> bool:

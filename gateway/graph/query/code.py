@@ -19,7 +19,7 @@ _WRONG = (BadUserInput, LookupError, TypeError, ValueError, ArithmeticError, Att
 
 
 def code_arguments(fields: tuple[Field, ...], given: Values) -> dict[str, Any]:
-    """The arguments as values of the model; raises `BadUserInput` if one has the wrong type."""
+    """Converts the arguments to the model's values; raises `BadUserInput` if one has the wrong type."""
     values = {name: value for name, value in model_values(fields, given).items() if value is not None}
     for field in fields:
         if field.name in values:
@@ -77,7 +77,7 @@ class LoadedCode:
     async def values(
         self, reader: CallerReader, access: Access, rows: Sequence[Values], arguments: Values
     ) -> list[Any]:
-        """A value or an exception for each row, from one call for all rows that this request has not loaded yet."""
+        """Returns a value or an exception for each row; rows not loaded yet in this request are loaded in one call."""
         loaded = access.loaded = access.loaded if access.loaded is not None else {}
         argument_text = repr(sorted(arguments.items()))
         # values of a type have a complete `repr`

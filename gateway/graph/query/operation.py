@@ -101,7 +101,7 @@ class Operation:
         self._defaults = defaults if isinstance(defaults, dict) else None
 
     def admit(self, given: dict[str, Any], sizes: LearnedSizes = NOTHING_LEARNED) -> Admitted | list[GraphQLError]:
-        """What to run with these variables, or the errors if they are invalid; `sizes` are those of the tenant."""
+        """Returns what to run with these variables, or the errors if they are invalid; `sizes` are the tenant's."""
         variables = self._values(given)
         if isinstance(variables, list):
             return variables
@@ -140,7 +140,7 @@ class Operation:
         return coerced(self._binder.schema, self._definitions, given, discreet=self.document.discreet)
 
     def variant(self, variables: Mapping[str, Any]) -> Variant:
-        """The tree for these coerced variables."""
+        """Returns the variant for these coerced variables."""
         truths = tuple([variables.get(name) for name in self._conditions])
         if self._consistent:
             truths += tuple([variables.get(name) is True for name in self._consistent])
@@ -194,9 +194,9 @@ def _estimate(price: Price, variables: dict[str, Any], sizes: LearnedSizes) -> f
 def _declared(
     schema: GraphQLSchema, definitions: Sequence[VariableDefinitionNode]
 ) -> tuple[tuple[str, Any, Read, bool], ...] | None:
-    """Their names, their plain types if they have one, how to coerce them otherwise, and whether they are required.
+    """Returns names, plain types if they have one, how to coerce them otherwise, and whether they are required.
 
-    None if graphql-core has to coerce them.
+    Returns None if graphql-core has to coerce them.
     """
     readers = []
     for definition in definitions:
@@ -224,7 +224,7 @@ class ParsedDocument:
     by_name: dict[str | None, Operation] = field(default_factory=dict, compare=False)
 
     def operation(self, name: str | None) -> Operation | None:
-        """The operation to run, if the document and the name are unambiguous."""
+        """Returns the operation to run, if the document and the name are unambiguous."""
         return self.by_name.get(name)
 
 
@@ -324,7 +324,7 @@ def _parsed(text: str, limits: DocumentLimits) -> DocumentNode:
 
 
 def _tokens(text: str) -> int:
-    """The number of tokens in the text, including comments; 0 if it ends inside one."""
+    """Returns the number of tokens in the text, including comments; 0 if it ends inside one."""
     lexer, count = Lexer(Source(text)), 0
     token = lexer.token
     try:
@@ -338,7 +338,7 @@ def _tokens(text: str) -> int:
 
 
 def bytes_of(document: ParsedDocument) -> int:
-    """The approximate size of a document, with everything that was derived from it."""
+    """Returns the approximate size of a document, with everything that was derived from it."""
     return _BYTES_EACH + _BYTES_A_CHARACTER * document.size
 
 

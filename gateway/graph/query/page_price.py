@@ -20,7 +20,7 @@ _SIZES = {"hour": _HOUR, "day": 24 * _HOUR, "month": 28 * 24 * _HOUR}
 
 
 def count_units(listing: Listing) -> float:
-    """The cost of `totalCount`: the rows of the counter, each read by its key."""
+    """Returns the cost of `totalCount`: the rows of the counter, each read by its key."""
     shards = listing.counter.shards if listing.counter is not None else 0
     return shards * read_units(1, strong=listing.strong)
 
@@ -59,11 +59,11 @@ class PagePrice:
         return reads_through(self.model, self.listing, self.attributes)
 
     def _item_units(self, sizes: LearnedSizes) -> float:
-        """The cost of reading one item from the table."""
+        """Returns the cost of reading one item from the table."""
         return read_units(expected_item_bytes(self.model, self.listing.entity, sizes), strong=self.listing.strong)
 
     def _filtered(self, arguments: Mapping[str, Any], size: float) -> float:
-        """Everything that the page may read, whatever the filter keeps; each of its Queries is rounded up."""
+        """Returns the cost of all that the page may read, whatever the filter keeps; each Query is rounded up."""
         listing, place = self.listing, self.model.place(self.listing)
         shards = place.shards.read if place.shards is not None else 1
         reads = listing.max_read // shards
@@ -73,7 +73,7 @@ class PagePrice:
         return (1 + ends) * once
 
     def _size(self, arguments: Mapping[str, Any]) -> int:
-        """A size that is too large is refused at run time."""
+        """Returns the requested page size; one that is too large is refused at run time."""
         size: int = arguments.get("first", arguments.get("last", self.limits.default_page))
         return min(max(size, 0), self.limits.page)
 

@@ -1,4 +1,4 @@
-"""The arguments of a list: which items are requested, and Relay's paging arguments as a window of them."""
+"""The arguments of a list: separates Relay's paging arguments from the others and turns them into a window."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -44,7 +44,7 @@ def page_window(
     last: int | None,
     before: str | None,
 ) -> Window:
-    """The requested page, or `BadUserInput`; cursors are bound to the other arguments."""
+    """Returns the requested page; raises `BadUserInput` if the arguments are invalid."""
     if first is not None and last is not None:
         raise BadUserInput("give either `first` or `last`, not both")
     limit = first if first is not None else last if last is not None else limits.default_page
@@ -61,5 +61,5 @@ def page_window(
 
 @lru_cache(maxsize=1_024)
 def first_window(limit: int, backward: bool = False, reverse: bool = False) -> Window:
-    """Cached, because most pages are the first of their list, and of few sizes."""
+    """Creates a window; cached, because most pages are the first of their list, and of few sizes."""
     return Window(limit, backward=backward, reverse=reverse)

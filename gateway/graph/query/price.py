@@ -44,7 +44,7 @@ from gateway.store.write.bulk import ITEMS
 
 
 def member_lists(mutation: Mutation) -> list[str]:
-    """The lists in its input that it writes beside its item."""
+    """Returns the lists in the mutation's input that it writes in addition to its item."""
     return [
         field.name for field in mutation.input if isinstance(field.type, ListOf) and isinstance(field.type.of, Struct)
     ]
@@ -78,8 +78,7 @@ def write_price(model: Model, mutation: Mutation, arguments: Arguments) -> "Each
 
 
 def item_units(model: Model, entity: Entity, sizes: LearnedSizes = NOTHING_LEARNED, *, record: bool = False) -> float:
-    """The cost of reading one item and writing it in a transaction, with copies, unique values, counters and index
-    entries."""
+    """Returns the cost of reading one item and writing it, with copies, unique values, counters and index entries."""
     size = expected_item_bytes(model, entity.name, sizes)
     indexes = {place.index for place in entity.placements if place.index is not None}
     entries = sum(index_write_units(expected_entry_bytes(model, entity.name, index, sizes)) for index in indexes)
@@ -108,9 +107,11 @@ class PricedReads:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """`names` are the variables that it depends on; None if it also depends on the clock.
+    """The price of an operation.
 
-    For a variable in `cursors` it only matters whether it is set. `known` has the estimates by all of these.
+    `names` are the variables that it depends on; None if it also depends on the clock.
+
+    For a variable in `cursors`, it only matters whether it is set. `known` caches the estimates by all of these.
     """
 
     reads: tuple[PricedReads, ...]
@@ -197,7 +198,7 @@ class Pricing:
         return None
 
     def _watched_list(self, root: WatchListField) -> PricedReads:
-        """The first event has the page and later ones a few items: the estimate is the more expensive of both."""
+        """Prices the first event, which has the page, and a later one, which has a few items; the higher one counts."""
         pages = tuple(self._page(page) for page in root.pages)
         unit: Units = _item_units(self._model, root.changes[0].lookup) if root.changes else lambda _: 0.0
         below = tuple(read for changes in root.changes for item in changes.items for read in self._below(item))
@@ -205,7 +206,7 @@ class Pricing:
         return PricedReads(lambda *_: (0.0, 1), (pages, (changed,)))
 
     def _node(self, root: NodeField) -> PricedReads:
-        """By global id: the most expensive of the possible types."""
+        """Prices a field by global id as the most expensive of its possible types."""
         lookups = [_item_units(self._model, lookup) for lookup, _ in root.items.values()]
         below = tuple(self._below(item) for _, item in root.items.values())
         count = self._count(root.arguments, "ids") if root.plural else lambda _: 1
@@ -217,11 +218,11 @@ class Pricing:
         return PricedReads(each, below)
 
     def _count(self, arguments: Arguments, plural: str) -> Callable[[Variables], int]:
-        """The length of a list argument; more than a page are refused at run time."""
+        """Returns the length of a list argument; more than a page is refused at run time."""
         return lambda variables: min(len(given(arguments, variables).get(plural, ())), self._limits.page)
 
     def _target(self, target: ItemTarget) -> PricedReads:
-        """One item, with the members of a collection if one Query returns both."""
+        """Prices one item, with the members of a collection if one Query returns both."""
         alone = _item_units(self._model, target.lookup)
         collection = target.collection
         if collection is None:
@@ -299,7 +300,7 @@ def _reads_arguments(field: Any) -> bool:
 
 
 def given(arguments: Arguments, variables: Variables) -> dict[str, Any]:
-    """Invalid arguments cost nothing; they are refused at run time."""
+    """Returns a price of zero for invalid arguments, which are refused at run time."""
     try:
         return arguments.values(variables)
     except InvalidArguments:

@@ -58,7 +58,7 @@ class Selected:
 
 
 def expand(document: DocumentNode, operation: OperationDefinitionNode, limits: DocumentLimits) -> tuple[Selected, ...]:
-    """The fields of one operation; raises `LimitExceeded` if it exceeds a limit."""
+    """Returns the fields of one operation; raises `LimitExceeded` if it exceeds a limit."""
     definitions = (node for node in document.definitions if isinstance(node, FragmentDefinitionNode))
     expansion = _Expansion({node.name.value: node for node in definitions}, limits)
     expansion.directives(operation.directives)
@@ -135,7 +135,7 @@ def _exhaust(fields: Iterator[Selected]) -> None:
 
 
 def _conditions(node: SelectionNode) -> tuple[IncludeCondition, ...] | None:
-    """What decides whether the node is included; None if it never is."""
+    """Returns the conditions that decide whether the node is included; None if it never is."""
     conditions: list[IncludeCondition] = []
     for directive in node.directives or ():
         included_if = _CONDITIONS.get(directive.name.value)
@@ -152,7 +152,7 @@ Holds = Callable[[IncludeCondition], bool]
 
 
 def grouped(selected: Iterable[Selected], owner: GraphQLObjectType, holds: Holds) -> dict[str, list[Selected]]:
-    """The fields of one object by response key, in the order of the response."""
+    """Returns the fields of one object by response key, in the order of the response."""
     types = {owner.name, *(interface.name for interface in owner.interfaces)}
     groups: dict[str, list[Selected]] = {}
     for selection in selected:
@@ -166,7 +166,7 @@ def below(group: list[Selected]) -> list[Selected]:
 
 
 def argument_variables(selected: Iterable[Selected], name: str) -> frozenset[str]:
-    """The variables that are the value of an argument of this name, of any field."""
+    """Returns the variables that are the value of an argument of this name, of any field."""
     names: set[str] = set()
     for selection in selected:
         value = argument_value(selection, name)
@@ -180,7 +180,7 @@ def argument_value(selected: Selected, name: str) -> ValueNode | None:
 
 
 def condition_variables(selected: Iterable[Selected]) -> frozenset[str]:
-    """The variables that decide which fields are included."""
+    """Returns the variables that decide which fields are included."""
     names: set[str] = set()
     for selection in selected:
         names |= {condition.variable for condition in selection.conditions}

@@ -178,7 +178,7 @@ class PageSelection:
 
     @property
     def counts_only(self) -> bool:
-        """Nothing of the items is selected, so none is read."""
+        """Whether nothing of the items is selected, so that none are read."""
         return self.counted and all(isinstance(field, TotalCountField | Typename) for field in self.fields)
 
     @property
@@ -210,7 +210,7 @@ class CollectionSelection:
 
     @property
     def always(self) -> bool | None:
-        """Whether it applies whatever the variables are; None if they decide."""
+        """Whether it applies for any values of the variables; None if it depends on them."""
         if isinstance(self.member, MembersField):
             return True
         if self.member.arguments.fixed.keys() - {"first"}:
@@ -218,7 +218,7 @@ class CollectionSelection:
         return True if self.member.arguments.names <= {"first"} else None
 
     def applies(self, variables: Variables) -> bool:
-        """A page that starts or ends at a cursor, or covers a range, needs its own Query."""
+        """Whether the page needs its own Query, because it starts or ends at a cursor or covers a range."""
         if isinstance(self.member, MembersField):
             return True
         try:
@@ -273,7 +273,7 @@ class SingleField:
 
 @dataclass(frozen=True, slots=True)
 class NodeField:
-    """By global id; `plural` says whether it requests many. `lookups` has the selection for each type."""
+    """A field by global id; `plural` means that it takes many. `lookups` has the selection for each type."""
 
     key: str
     arguments: Arguments

@@ -1,4 +1,4 @@
-"""Cohorts: subscribers who may see the same and ask for the same, so that one read serves them all."""
+"""Cohorts group subscribers that have the same permissions and the same query, so that one read serves all of them."""
 
 import asyncio
 import itertools
@@ -17,12 +17,12 @@ from gateway.stream.bus import Bus
 from gateway.stream.note import ChangeNote
 
 COALESCED_SECONDS = 0.05  # changes within this time become one event
-PASSING = (Throttled, Unavailable)  # says nothing about whether a caller still holds
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0  # between the tries to read an event
+PASSING = (Throttled, Unavailable)  # these errors do not say whether a caller is still valid
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0  # between attempts to read an event
 
 
 class SubscriptionEnded(Exception):
-    """Why a subscription is over before its subscriber ends it; connecting again helps, or tells what is wrong."""
+    """Ends a subscription from the server's side; `error` tells the client why, and whether to connect again."""
 
     def __init__(self, error: GatewayError) -> None:
         super().__init__(error.message)
@@ -31,9 +31,10 @@ class SubscriptionEnded(Exception):
 
 @dataclass(frozen=True, slots=True)
 class WatchEvent:
-    """`vector` is how far a subscriber has seen the changes once it has this; `pending` is what it tells.
+    """An event that a cohort sends to its members.
 
-    `number` orders the events of a cohort by when their reads began.
+    `vector` is the position that a subscriber has reached once it has received the event. `pending` holds the changes
+    that the event reports. `number` orders the events of a cohort by the start of their reads.
     """
 
     payload: EventPayload
@@ -44,7 +45,7 @@ class WatchEvent:
 
 @dataclass(slots=True)
 class WatchCounts:
-    """What the subscriptions of the process have done; nothing is ever dropped, and a metric says so."""
+    """Counters of all subscriptions in this process; `dropped` stays at zero and is exported as a metric."""
 
     events: int = 0
     reads: int = 0
@@ -55,7 +56,7 @@ class WatchCounts:
 
 
 class CohortMember(Protocol):
-    """A subscriber, as its cohort sees it."""
+    """The part of a subscriber that its cohort uses."""
 
     lasting: LastingCaller
 
@@ -68,17 +69,20 @@ class CohortMember(Protocol):
 
 
 def audience_of(caller: Caller) -> tuple[object, ...]:
-    """The sessions that get the same answer to the same question."""
+    """Identifies the sessions that get the same response to the same query."""
     session = caller.session
     return session.tenant, session.role, session.scope, session.permissions.shared
 
 
 @dataclass(eq=False, slots=True)
 class Cohort:
-    """INVARIANT: all members have the tenant, role, subject (where it matters) and policies of `key`."""
+    """Subscribers that share their reads.
+
+    INVARIANT: all members have the tenant, role, subject (where it matters) and policies of `key`.
+    """
 
     key: tuple[Any, ...]
-    audience: tuple[object, ...]  # whose sessions may share the reads, see `audience_of`
+    audience: tuple[object, ...]  # the sessions that may share the reads, see `audience_of`
     operation: WatchOperation
     interest: Interest
     reader: EventReader
@@ -87,15 +91,15 @@ class Cohort:
     members: dict[CohortMember, None] = field(default_factory=dict)
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     _pending: Pending = field(default_factory=Pending)
-    _untold: Vector | None = None  # where the changes begin that no event has told yet
+    _untold: Vector | None = None  # the position before the first change that no event has reported yet
     _timer: asyncio.TimerHandle | None = None
     _task: "asyncio.Task[None] | None" = None
     _present: "asyncio.Task[WatchEvent] | None" = None
-    _told: int = 0  # the number of the last event that the members were offered
-    _told_before_present: int = 0  # the same, when the read of `_present` began
+    _told: int = 0  # the number of the last event that was offered to the members
+    _told_before_present: int = 0  # the value of `_told` when the read of `_present` began
 
     def admits(self, caller: Caller) -> bool:
-        """INVARIANT: compared again, whatever the key says: a member never receives what another session has read."""
+        """INVARIANT: compared even if the keys are equal: a member never receives what a different session has read."""
         return audience_of(caller) == self.audience
 
     def join(self, member: CohortMember) -> None:
@@ -104,7 +108,7 @@ class Cohort:
             self._schedule(COALESCED_SECONDS)
 
     def notify(self, note: ChangeNote) -> None:
-        """Called by the bus, on the loop: it must not block."""
+        """Adds a change. The bus calls this on the event loop, so it must not block."""
         before = {**self.bus.position(), note.shard: str(note.order - 1)} if self._untold is None else self._untold
         known = bool(self._pending)
         if self.interest.add(note, self._pending):
@@ -113,18 +117,18 @@ class Cohort:
             self._schedule(COALESCED_SECONDS)
 
     def missed(self) -> None:
-        """Notes may have been lost: everybody is told the present state."""
+        """Reports the current state to all members, because notes may have been lost."""
         self._untold = self._untold or self.bus.position()
         self._pending.merge(Pending(everything=True))
         self._schedule(COALESCED_SECONDS)
 
     def position(self) -> Vector:
-        """Up to here every change was told to whoever has had all events so far."""
+        """Returns the position up to which a member that has received all events knows every change."""
         return self.bus.position() if self._untold is None else self._untold
 
     @property
     def settled(self) -> bool:
-        """Whether every change was told, and everybody waits for the next."""
+        """Whether every change has been reported and all members wait for the next event."""
         busy = self._pending or self._timer or self._task or self._present
         return not busy and all(member.waiting for member in self.members)
 
@@ -144,7 +148,7 @@ class Cohort:
         self._task = asyncio.get_running_loop().create_task(self._tell())
 
     async def _tell(self) -> None:
-        """Reads what has changed and tells it, again and again until nothing is left."""
+        """Reads the pending changes and offers them to the members, until no changes are pending."""
         tries = 0
         try:
             while self._pending and self.members:
@@ -159,7 +163,8 @@ class Cohort:
                     if not failed.passing:
                         self._end(failed)
                         return
-                    # INVARIANT: a change whose event cannot be read now is told later, never dropped.
+                    # INVARIANT: if the event of a change cannot be read now, the change is reported later, never
+                    # dropped.
                     tries += 1
                     await asyncio.sleep(exponential(tries - 1, _FIRST_PAUSE, _LONGEST_PAUSE))
                     continue
@@ -175,7 +180,7 @@ class Cohort:
                 self._schedule(COALESCED_SECONDS)
 
     def _defect(self, error: Exception) -> WatchFailed:
-        """INVARIANT: whatever goes wrong, the members are told: none is left waiting for an event that never comes."""
+        """INVARIANT: members are notified of any error, so that none waits for an event that never comes."""
         return WatchFailed([failure(error, self.operation.request_id)], passing=False)
 
     def _end(self, reason: Exception) -> None:
@@ -184,9 +189,12 @@ class Cohort:
             member.end(reason)
 
     async def present(self) -> WatchEvent:
-        """The present state. Whoever asks while it is read shares that read, since later changes are told anyway.
+        """Reads the current state.
 
-        INVARIANT: not once an event was told after that read began: who comes later has not had it.
+        Callers that arrive during a read share it: changes that happen after it began are reported by later events.
+
+        INVARIANT: a read is not shared once an event was reported after the read began, because a later caller has not
+        received that event.
         """
         if self._present is None or self._told_before_present != self._told:
             self._told_before_present = self._told
@@ -199,15 +207,15 @@ class Cohort:
         if self._present is done:
             self._present = None
         if not done.cancelled():
-            done.exception()  # whoever waits for it gets it
+            done.exception()  # marks the exception as retrieved; the waiting callers raise it
 
     async def _read_present(self, vector: Vector) -> WatchEvent:
         event = await self._read(Pending(everything=True), vector)
-        assert event is not None  # noqa: S101  the present state can always be told
+        assert event is not None  # noqa: S101  the current state always makes an event
         return event
 
     async def catch_up(self, pending: Pending) -> WatchEvent | None:
-        """What one slow or returning member has not been told yet."""
+        """Reads the changes that one slow or reconnected member has not received yet."""
         return await self._read(pending, self.position())
 
     async def _read(self, pending: Pending, vector: Vector) -> WatchEvent | None:
@@ -220,8 +228,8 @@ class Cohort:
         return None if payload is None else WatchEvent(payload, vector, pending, number)
 
     async def _caller(self) -> Caller:
-        """INVARIANT: the read is made for a member that may still see it; one that may not is ended."""
-        # one whose issuer or role is slow to answer holds up nobody else
+        """INVARIANT: the read is made for a member that may still see it; a member that may not is ended."""
+        # prefer a member that needs no check, so that a slow issuer or role of one member delays no other
         certain = next((member for member in self.members if member.lasting.unchanged), None)
         unknown: list[dict[str, Any]] = []
         for member in [*self.members] if certain is None else [certain]:
@@ -232,5 +240,5 @@ class Cohort:
             except GatewayError as error:
                 if member in self.members:
                     member.end(SubscriptionEnded(error))
-        # where nothing is known to have changed, it is tried again, as a read that fails
+        # if no member is known to be invalid, the read is retried
         raise WatchFailed(unknown, passing=bool(unknown))

@@ -24,7 +24,7 @@ MOST_CHANGES = 100  # items that one event reports; beyond that, it reports the 
 
 @dataclass(slots=True)
 class Pending:
-    """Unreported changes by item: whether it was in the list before, and whether it is now.
+    """Changes that were not reported yet, by item: whether it was in the list before, and whether it is now.
 
     `everything` means the current state: for a new subscription, or if the single changes are not known.
     """
@@ -51,7 +51,7 @@ class Pending:
             self.add(key, *change)
 
     def event(self) -> ListEvent | None:
-        """What to read for the event; None if nothing is left to report."""
+        """Returns what to read for the event; None if nothing is left to report."""
         if self.everything:
             return ListEvent()
         changes = tuple(
@@ -68,8 +68,7 @@ def _kind(was: bool, now: bool) -> ListChangeKind:
 
 @dataclass(frozen=True, slots=True)
 class Interest:
-    """What a subscription watches: an item by its `key`, or a list by its partitions in the table or on `index`, and
-    its range.
+    """What a subscription watches: an item by its `key`, or a range of a list in partitions of the table or `index`.
 
     `shown` are the attributes whose change causes an event; None if every change does. `arguments` distinguish
     subscriptions of the same watch.
@@ -91,7 +90,7 @@ class Interest:
 
     def add(self, note: ChangeNote, pending: Pending) -> bool:
         """Adds the changes in the note that affect this subscription; False if there are none."""
-        # INVARIANT: a subscription learns of nothing that happens to another tenant's items.
+        # INVARIANT: a subscription never learns of changes to another tenant's items.
         if note.tenant != self.tenant or note.entity != self.entity.name:
             return False
         was, now = self._presence(note)
@@ -109,7 +108,7 @@ class Interest:
         return True
 
     def _presence(self, note: ChangeNote) -> tuple[bool, bool]:
-        """Whether the item existed before the change, and whether it exists now."""
+        """Returns whether the item was in view before the change, and whether it is now."""
         before, after = note.kind != "created", note.kind != "removed"
         if self.place is None:
             there = note.place == self.entity.primary.name and (note.pk, note.sk) == self.key
@@ -125,14 +124,17 @@ class Interest:
         return key is not None and key[0] in self.partitions and contains(self.bounds, key[1])
 
     def _changes_nothing_shown(self, note: ChangeNote) -> bool:
-        """Whether the change affects nothing that is shown."""
+        """Whether the change affects none of the shown attributes."""
         return self.shown is not None and note.kind == "changed" and self.shown.isdisjoint(note.attributes)
 
 
 def interest_of(
     model: Model, root: LookupField | WatchListField, variables: Variables, session: Session, subject: str
 ) -> Interest:
-    """Raises `BadUserInput` or `InvalidArguments` if the arguments form no key; `subject` is the caller's."""
+    """Builds the interest from the arguments; `subject` is the caller's.
+
+    Raises `BadUserInput` or `InvalidArguments` if the arguments form no key.
+    """
     arguments, tenant = root.arguments.values(variables, subject), session.tenant
     if isinstance(root, LookupField):
         entity = model.entities[root.target.lookup.entity]
@@ -142,7 +144,7 @@ def interest_of(
     take_arguments(listing, arguments)
     plan = plan_listing(model, listing, tenant, arguments, Window(1), frozenset())
     place, queries = model.place(listing), [query for group in plan.groups for query in group]
-    # INVARIANT: a session of own rows learns nothing of another subject's partition, not even that an item was removed.
+    # INVARIANT: a session limited to its own rows learns nothing of another subject's partition, not even removals.
     foreign = session.permissions.foreign
     partitions = frozenset(query.partition for query in queries if not foreign(place.index, query.partition))
     selected = [page.page.attributes for page in root.pages] + [changes.attributes for changes in root.changes]

@@ -1,4 +1,4 @@
-"""One subscriber: the next event to send, the changes merged behind it, and the reason for its end."""
+"""One subscriber: its next event, the changes merged since then, and the reason why it ended."""
 
 import asyncio
 from collections.abc import Callable
@@ -19,15 +19,18 @@ _RETRY_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class NextEvent:
-    """An event ready to send: the text of a GraphQL response, and the position after it."""
+    """An event ready to send: the encoded GraphQL response and the position after it."""
 
     text: bytes
     position: str
 
 
 class Subscription:
-    """INVARIANT: a slow subscriber holds one event; later changes are merged by item and read when it takes them, so
-    that nothing is dropped and the newest state wins."""
+    """Delivers events to one subscriber.
+
+    INVARIANT: a slow subscriber holds one event; later changes are merged by item and read when it takes them, so that
+    nothing is dropped and the newest state wins.
+    """
 
     __slots__ = (
         "_coalesced",
@@ -64,7 +67,7 @@ class Subscription:
         self._notice = False
         self._event: WatchEvent | None = None
         self._newest = 0  # the number of the last event that was sent
-        self._told = b""  # for a watched item: the last content that was sent, so that it is not repeated
+        self._told = b""  # the last content that was sent for a watched item, so that it is not repeated
         self._coalesced = 0
         self._ended: BaseException | None = None
         self._waiter: asyncio.Future[None] | None = None
@@ -75,14 +78,14 @@ class Subscription:
 
     @property
     def waiting(self) -> bool:
-        """Whether its subscriber has received everything and waits for the next event."""
+        """Whether the subscriber has received everything and waits for the next event."""
         return self._waiter is not None and not self._waiter.done()
 
     def owe(self, owed: Pending, *, expired: bool) -> None:
-        """What it is told first, before anything that its cohort has offered meanwhile."""
+        """Queues changes that are sent before anything that the cohort has offered in the meantime."""
         self._notice = expired
         if self._event is not None and self._cohort.interest.key is not None:
-            return  # of one item the newest state is all there is to tell
+            return  # for a single item, only the newest state matters
         if self._event is not None:
             owed.merge(self._event.pending)
             self._event = None
@@ -90,11 +93,10 @@ class Subscription:
         self._owed = owed
 
     def offer(self, event: WatchEvent) -> None:
-        """Takes an event of the cohort, merged with what is already waiting."""
+        """Accepts an event from the cohort and merges it with what is already queued."""
         if self._event is None and not self._owed:
             self._event = event
         elif self._cohort.interest.key is not None:
-            # for a single item, only the newest state matters
             self._coalesced += 1
             self._cohort.counts.coalesced += 1
             self._event, self._owed = event, Pending()
@@ -108,14 +110,14 @@ class Subscription:
         self._wake()
 
     def end(self, reason: Exception) -> None:
-        """Ends it; changes that were not sent yet are discarded."""
+        """Ends the subscription and discards changes that were not sent yet."""
         if self._ended is None:
             self._ended = reason
             self._leave(self)
             self._wake()
 
     def close(self) -> None:
-        """The subscriber has disconnected."""
+        """Ends the subscription because the subscriber has disconnected."""
         if self._ended is None:
             self._ended = asyncio.CancelledError()
             self._leave(self)
@@ -135,8 +137,8 @@ class Subscription:
             if self._ended is not None:
                 raise self._ended
             if event.number < self._newest:
-                # INVARIANT: nothing goes backwards: an event whose read began before that of the last sent one is read
-                # again.
+                # INVARIANT: a subscriber never goes back in time: if the read of an event began before the read of the
+                # last sent event, it is read again.
                 self._owed.merge(event.pending)
                 continue
             self._newest = event.number
@@ -173,7 +175,7 @@ class Subscription:
     async def _checked(self) -> bool:
         """INVARIANT: nothing is sent to a caller whose token, grant, tenant or policies are no longer valid.
 
-        False if that cannot be checked now.
+        Returns False if this cannot be checked now.
         """
         if not self.lasting.unchanged:
             try:
@@ -200,7 +202,7 @@ class Subscription:
         return NextEvent(event.payload.text(extensions), position)
 
     def position(self) -> str | None:
-        """The position of an idle subscription; None if there are changes that were not sent yet."""
+        """Returns the position of an idle subscription; None if there are changes that were not sent yet."""
         if self._event is not None or self._owed or not self.events:
             return None
         return self._sealed(self._cohort.position())

@@ -1,4 +1,4 @@
-"""All subscriptions of a process: cohorts by what they share, notes by whom they concern, and connections that stay."""
+"""All subscriptions of this process: groups them into cohorts, routes change notes, and checks open connections."""
 
 import asyncio
 import logging
@@ -27,26 +27,29 @@ from gateway.stream.bus import Bus, NoBus, Unsubscribe
 from gateway.stream.note import ChangeNote
 
 CHECK_SECONDS = (
-    1.0  # between two looks at the connections: whether their callers still hold, whether the process drains
+    1.0  # between checks of the connections: whether their callers are still valid, and whether the process drains
 )
 _log = logging.getLogger("gateway.subscription")
 
 
 @dataclass(frozen=True, slots=True)
 class WatchLimits:
-    """`connections` of one tenant in this process; `message_bytes` that a client may send at once."""
+    """Limits in this process.
+
+    `connections` is per tenant; `message_bytes` is the largest message that a client may send.
+    """
 
     connections: int = 1_000
-    subscriptions: int = 100  # on one connection
+    subscriptions: int = 100  # per connection
     message_bytes: int = 128 * 1024
-    init_seconds: float = 10.0  # until a client has to introduce itself
+    init_seconds: float = 10.0  # within which a client must send `connection_init`
     ping_seconds: float = 30.0
-    of_tenant: int = 10_000  # subscriptions of one tenant in this process
+    of_tenant: int = 10_000  # subscriptions per tenant
 
 
 @dataclass(eq=False, slots=True)
 class OpenConnection:
-    """A connection that stays; `end` is called once, when its caller no longer holds or the process drains."""
+    """An open connection; `end` is called once, when its caller is no longer valid or the process drains."""
 
     lasting: LastingCaller
     end: Callable[[GatewayError], None]
@@ -54,12 +57,12 @@ class OpenConnection:
 
 
 class Draining(Unavailable):
-    """The process is about to stop; another one goes on from the last position."""
+    """The process is about to stop; clients continue from their last position at another one."""
 
 
 @dataclass(eq=False, slots=True)
 class _TenantWatches:
-    """The cohorts of one tenant by the keys that concern them, so that a note is compared with few of them."""
+    """Indexes the cohorts of one tenant by the keys they watch, so that a note is compared with only a few of them."""
 
     unsubscribe: Unsubscribe = field(default=lambda: None)
     items: dict[ItemKey, dict[Cohort, None]] = field(default_factory=dict)
@@ -111,7 +114,7 @@ class Subscriptions:
         draining: Callable[[], bool] = lambda: False,
         streamed: Callable[[Tenancy], bool] = lambda tenancy: True,
     ) -> None:
-        """`streamed` tells whether the changes of a tenancy's table are read."""
+        """`streamed` tells whether the change stream of a tenancy's table is read."""
         self._model = model
         self._bus = bus
         self._reader = reader
@@ -125,7 +128,7 @@ class Subscriptions:
         self._tenants: dict[TenantId, _TenantWatches] = {}
         self._connections: dict[OpenConnection, None] = {}
         self._by_tenant: Counter[TenantId] = Counter()
-        self._open_of: Counter[TenantId] = Counter()  # subscriptions
+        self._open_of: Counter[TenantId] = Counter()  # subscriptions by tenant
         self._guard: asyncio.Task[None] | None = None
 
     @property
@@ -138,14 +141,17 @@ class Subscriptions:
 
     @property
     def settled(self) -> bool:
-        """Whether every subscriber has had every change that has arrived."""
+        """Whether every subscriber has received every change that has arrived."""
         return all(cohort.settled for cohort in self._cohorts.values())
 
     # connections
 
     @contextmanager
     def connected(self, lasting: LastingCaller, end: Callable[[GatewayError], None]) -> Iterator[None]:
-        """While a connection stays; `end` is told when it has to go. Raises `LimitExceeded` or `Draining`."""
+        """Registers a connection for as long as it is open; calls `end` when it must close.
+
+        Raises `LimitExceeded` or `Draining`.
+        """
         tenant = lasting.principal.tenant
         if self._draining():
             raise Draining("the gateway is about to stop; connect again")
@@ -167,9 +173,9 @@ class Subscriptions:
                 del self._by_tenant[tenant]
 
     async def _watch_callers(self) -> None:
-        """INVARIANT: a connection ends within a second of whatever ends it, whether anything changes or not.
+        """INVARIANT: a connection ends within a second of whatever ends it, even if no data changes.
 
-        Each is checked beside the others: one whose issuer or role is slow to answer holds up nobody else.
+        Connections are checked concurrently: a slow issuer or role of one connection delays no other.
         """
         while self._connections:
             await asyncio.sleep(CHECK_SECONDS)
@@ -185,7 +191,7 @@ class Subscriptions:
         try:
             await connection.lasting.caller()
         except PASSING:
-            return  # nothing is known to have changed, and every read checks again
+            return  # the caller is not known to be invalid, and every read checks it again
         except GatewayError as error:
             self._end(connection, error)
 
@@ -209,9 +215,9 @@ class Subscriptions:
     async def open(
         self, operation: WatchOperation, lasting: LastingCaller, caller: Caller, after: object = None
     ) -> Subscription:
-        """Raises `BadUserInput` where the arguments or the position are wrong, or changes are never told here.
+        """Raises `BadUserInput` if the arguments or the position are invalid, or if the table has no change stream.
 
-        Raises `LimitExceeded` where the tenant has too many.
+        Raises `LimitExceeded` if the tenant has too many subscriptions.
         """
         self.check_streamed(caller)
         try:
@@ -222,14 +228,14 @@ class Subscriptions:
         watch, scope = operation.watch, caller.session.scope
         vector = None if after is None else self._positions.open(scope, watch, interest.arguments, after)
         if vector is not None:
-            # before it joins, or it would be told again what it has seen at another process
+            # before it joins; otherwise it would receive again what it has already received from another process
             await self._bus.reached(vector)
         if self._open_of[interest.tenant] >= self.limits.of_tenant:
             raise LimitExceeded(f"the tenant has {self.limits.of_tenant} open subscriptions, which is the limit")
         cohort = self._cohort(operation, interest, caller)
         if not cohort.admits(caller):
             raise Forbidden("the subscription belongs to another session")
-        # INVARIANT: it is a member before anything is awaited: what is told from here on is told to it as well.
+        # INVARIANT: it joins its cohort before the first `await`, so that it receives every event from here on.
         told = dict(cohort.position())
         subscription = Subscription(cohort, lasting, scope, self._positions, self._left)
         self._joined(subscription)
@@ -244,16 +250,16 @@ class Subscriptions:
         return subscription
 
     def check_streamed(self, caller: Caller) -> None:
-        """INVARIANT: nobody waits for changes that never come: raises `BadUserInput` where none are told."""
+        """INVARIANT: no one waits for changes that never come: raises `BadUserInput` if changes are not streamed."""
         if isinstance(self._bus, NoBus):
             raise BadUserInput("this gateway has no subscriptions: its setting `stream` is `off`")
         if not self._streamed(caller.session.tenancy):
             raise BadUserInput("the tenant has a table of its own, whose changes this gateway does not read")
 
     async def _owed(self, interest: Interest, vector: Vector | None, told: Vector) -> tuple[Pending, bool]:
-        """What a new subscriber is told first, and whether its position has expired.
+        """Returns what a new subscriber receives first, and whether its position has expired.
 
-        `told` is how far its cohort has told the changes: whatever is after it comes by the cohort.
+        `told` is the position up to which its cohort has reported changes; later changes arrive through the cohort.
         """
         if vector is None:
             return Pending(everything=True), False
@@ -303,7 +309,7 @@ class Subscriptions:
         _log.info("a subscription ended", extra={"fields": fields, "request_id": request_id})
 
     def _forget(self, cohort: Cohort) -> None:
-        """A cohort without members is not needed any more."""
+        """Removes a cohort that has no members left."""
         if cohort.members or self._cohorts.get(cohort.key) is not cohort:
             return
         cohort.close()
@@ -322,9 +328,9 @@ def _who(subscription: Subscription) -> dict[str, Any]:
 
 
 def _cohort_key(operation: WatchOperation, caller: Caller) -> tuple[Any, ...]:
-    """INVARIANT: two callers share a read only where AWS and the gateway would answer both the same."""
+    """INVARIANT: two callers share a read only if AWS and the gateway would give both the same response."""
     session, admitted = caller.session, operation.admitted
-    # code of a domain may ask who its caller is, and an argument that is left out may be the caller
+    # domain code may depend on who the caller is, and an omitted argument may default to the caller
     personal = bool(operation.root.arguments.subjects) or any(item.code for item, _ in admitted.variant.tree.items)
     return (
         session.tenant,
@@ -340,7 +346,10 @@ def _cohort_key(operation: WatchOperation, caller: Caller) -> tuple[Any, ...]:
 
 
 def watched_root(operation: Any) -> LookupField | WatchListField:
-    """The one root field of a subscription, which validation has made sure of; introspection cannot be watched."""
+    """Returns the only root field of a subscription; validation has checked that there is one.
+
+    Raises `BadUserInput` for introspection, which cannot be watched.
+    """
     roots = operation.variant.tree.roots
     root = roots[0] if len(roots) == 1 else None
     if not isinstance(root, LookupField | WatchListField):

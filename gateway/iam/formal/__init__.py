@@ -1,1 +1,1 @@
-"""Proofs: translates policies to formulas and decides theorems about every possible request with an SMT solver."""
+"""Proofs: translates policies to formulas, and decides theorems about every possible request with an SMT solver."""

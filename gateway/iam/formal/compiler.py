@@ -1,4 +1,4 @@
-"""Compiles policy documents to formulas over requests; a formula decides each request as the evaluator does."""
+"""Compiles policy documents to formulas over requests; a formula decides each request like the evaluator."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -46,9 +46,9 @@ _ROOT: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """When one layer of policies allows a request, and when it explicitly denies it.
+    """The formulas by which one layer of policies allows a request, and by which it explicitly denies it.
 
-    `restricts` holds only the denials with conditions, which apply whatever else is granted.
+    `restricts` has only the denials with conditions, which apply whatever else is granted.
     """
 
     allows: Formula
@@ -58,7 +58,7 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class FormulaCompiler:
-    """`splits` maps a lower-case key to how its texts are split; the texts of other keys stay whole."""
+    """`splits` maps a lower-case key to how its texts are split; the texts of other keys are not split."""
 
     splits: Mapping[str, Split] = field(default_factory=dict)
 
@@ -78,7 +78,7 @@ class FormulaCompiler:
         return tuple(layers) if policies.boundary is None else (*layers, self.layer([policies.boundary]))
 
     def statement(self, statement: Statement, with_variables: bool) -> Formula:
-        """The statement applies to the request."""
+        """Returns the formula for the requests that the statement applies to."""
         acts = either(*(matches(ACTION, glob.parts(action.lower())) for action in statement.actions))
         return both(
             negated(acts) if statement.excludes_actions else acts,
@@ -102,7 +102,7 @@ class FormulaCompiler:
     def _each(
         self, use: ConditionOperation, key: str, values: tuple[str, ...], with_variables: bool, unsure: bool
     ) -> Callable[[str], Formula]:
-        """The operator applied to one text; a negated operator requires that no listed value matches."""
+        """Returns the operator applied to one text; a negated operator requires that no listed value matches."""
         if use.name.startswith(("String", "Arn")):
 
             def matched(subject: str) -> Formula:
@@ -136,12 +136,12 @@ class FormulaCompiler:
 
 
 def allowed(layers: Sequence[Layer]) -> Formula:
-    """No layer denies, every layer allows."""
+    """Returns the formula: no layer denies, and every layer allows."""
     return both(*(negated(layer.denies) for layer in layers), *(layer.allows for layer in layers))
 
 
 def denied(layers: Sequence[Layer]) -> Formula:
-    """Some layer denies explicitly."""
+    """Returns the formula: some layer denies explicitly."""
     return either(*(layer.denies for layer in layers))
 
 
@@ -162,7 +162,7 @@ def _quantified(use: ConditionOperation, key: str, test: Callable[[str], Formula
 
 
 def _principal(statement: Statement) -> Formula:
-    """In a trust policy only statements that name the caller count; elsewhere a principal is always `*`."""
+    """Returns the formula for the caller: a trust policy must name it, and any other policy applies to all callers."""
     if not statement.principals:
         return TRUE
     return either(*(_names(kind, text) for kind, text in statement.principals))
@@ -212,7 +212,7 @@ def _arn(subject: str, template: Template) -> Formula:
 
 
 def _with_variables(template: Template, make: Callable[[Pattern], Formula]) -> Formula:
-    """`make` of the pattern, for every combination of variables with a value and variables with their default."""
+    """Applies `make` to the pattern for every combination of variables with a value or with their default."""
     keys = variables.keys((template,))
     options: list[Formula] = []
     for choice in product((True, False), repeat=len(keys)):

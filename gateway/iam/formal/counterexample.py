@@ -1,4 +1,4 @@
-"""Turns a solution of the solver into an authorisation and, where possible, into the DynamoDB request that needs it."""
+"""Turns a solution of the solver into an authorisation and, if possible, into the DynamoDB request that needs it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -65,7 +65,7 @@ _SORT_KEY: Final = "META"
 class Counterexample:
     """`asked` is the authorisation that contradicts the theorem; `other` is the tenant whose rows it reaches.
 
-    `caller` is who calls STS. `unknowns` are the decisions of policies that are left open by the theorem.
+    `caller` is the caller of STS. `unknowns` are the policy decisions that the theorem leaves open.
     """
 
     asked: Authorisation
@@ -74,7 +74,7 @@ class Counterexample:
     unknowns: Mapping[str, bool]
 
     def lines(self) -> list[str]:
-        """The request as text, in the form of `gateway policies explain`."""
+        """Returns the request as text, in the format of `gateway policies explain`."""
         context = {key: value for key, value in self.asked.context.items() if not key.endswith("KeyValues")}
         lines = [f"{self.asked.action} on {self.asked.resource}"]
         lines += [
@@ -96,7 +96,7 @@ def counterexample(facts: Mapping[str, Value], unknowns: Mapping[str, bool] | No
 
 
 def readable(scope: Scope, deployment: Deployment) -> tuple[Formula, ...]:
-    """Wishes that make a counterexample look like a real request; see `solve`."""
+    """Returns wishes that make a counterexample look like a real request; see `solve`."""
     last = len(scope.parts) - 1
     keys = [_keys(scope, last, name) for name in ("globex", "acme2")]
     batch = one_of(ACTION, "dynamodb:batchgetitem", "dynamodb:batchwriteitem")
@@ -128,7 +128,7 @@ def readable(scope: Scope, deployment: Deployment) -> tuple[Formula, ...]:
 
 
 def _keys(scope: Scope, last: int, *names: str) -> Formula:
-    """Every key is a row of one of these tenants."""
+    """Returns the formula: every key is a row of one of these tenants."""
     prefixes = [
         Like(part(ELEMENT, at), tuple(name if isinstance(token, Ref) else token for token in tokens))
         for at, tokens in enumerate(scope.parts)
@@ -141,7 +141,7 @@ def _keys(scope: Scope, last: int, *names: str) -> Formula:
 
 
 def request_of(authorisation: Authorisation, spec: TableSpec) -> tuple[str, Body] | None:
-    """The DynamoDB request that needs the authorisation, or None if there is none."""
+    """Returns the DynamoDB request that needs the authorisation, or None if there is none."""
     service, _, action = authorisation.action.partition(":")
     path = authorisation.resource.rpartition(":")[2].split("/")
     if service != "dynamodb" or path[0] != "table" or len(path) < 2:
@@ -166,7 +166,7 @@ def _request(
     if action == "Scan":
         return "Scan", {**whole, **sample_requests.projection(names)}
     if action == "PartiQLSelect":
-        return "ExecuteStatement", {"Statement": f'SELECT * FROM "{table}"'}  # noqa: S608  shown, never run by us
+        return "ExecuteStatement", {"Statement": f'SELECT * FROM "{table}"'}  # noqa: S608  shown, never executed by us
     if action not in VOCABULARY:
         return action, whole
     if action == "BatchGetItem" and items:
@@ -197,7 +197,7 @@ def _one(
 
 
 def _names(authorisation: Authorisation, spec: TableSpec) -> tuple[str, ...]:
-    """The attributes in the projection of a read; none if it requests whole items."""
+    """Returns the attributes in the projection of a read; none if it requests whole items."""
     if authorisation.context.get("dynamodb:Select") not in (None, "SPECIFIC_ATTRIBUTES"):
         return ()
     attributes = _texts(authorisation.context.get("dynamodb:Attributes"))

@@ -30,7 +30,7 @@ _MOST = 200
 
 @dataclass(frozen=True, slots=True)
 class Widening:
-    """`who` is a role or a document; `action` is what it newly allows."""
+    """Something that is newly allowed: `who` is a role or a document, `action` is the action."""
 
     who: str
     action: str
@@ -73,7 +73,7 @@ def _confirm(widening: Widening, before: _Subject, after: _Subject) -> None:
 
 
 def _more(who: str, more: Formula, deployment: Deployment) -> Iterator[Widening]:
-    """One for each action. An undocumented action stands for all other actions of its service."""
+    """Yields one widening per action; an undocumented action stands for all other actions of its service."""
     wishes = readable(TENANT_ROWS, deployment)[:-3]
     for _ in range(_MOST):
         result = outcome(Theorem("wider", who, more), SPLITS, wishes)
@@ -89,7 +89,7 @@ def _more(who: str, more: Formula, deployment: Deployment) -> Iterator[Widening]
 
 
 def _subjects(documents: Documents, deployment: Deployment) -> dict[str, _Subject]:
-    """Each role and document as one formula and as a policy set for the evaluator."""
+    """Returns each role and document as a formula, and as a policy set for the evaluator."""
     compiler = FormulaCompiler(SPLITS)
     tenant, boundary = (document(documents, name, deployment) for name in (TENANT_FILE, BOUNDARY_FILE))
     subjects = {}

@@ -12,7 +12,7 @@ class NotProvable(GatewayError):
 
 
 class NotConfirmed(Internal):
-    """The solver and the evaluator disagree about a request, so one of them is wrong and the proof is void."""
+    """The solver and the evaluator disagree about a request, so one of them is wrong and the proof is invalid."""
 
     def __init__(self, what: str) -> None:
         super().__init__(

@@ -1,4 +1,4 @@
-"""Explains the theorems and their assumptions to readers who know IAM but no solver."""
+"""Explains the theorems and their assumptions to readers who know IAM but not solvers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -112,7 +112,7 @@ Settled = Literal["documented", "aws", "gateway"]
 
 @dataclass(frozen=True, slots=True)
 class Assumption:
-    """`settled` says what confirms it: the documentation of AWS, AWS itself, or the code of the gateway."""
+    """`settled` says what confirms it: AWS's documentation, AWS itself, or the gateway's code."""
 
     text: str
     settled: Settled

@@ -1,4 +1,4 @@
-"""The specification of what the documents say about files, written independently of them."""
+"""The specification of what the documents grant on files, written independently of them."""
 
 from gateway.iam.formal.formula import (
     ACTION,
@@ -29,7 +29,7 @@ def file_acts(*actions: str) -> Formula:
 
 
 def own_file(model: Model, deployment: Deployment) -> Formula:
-    """An object of the bucket, below the tenant of the session; nothing if the model has no files."""
+    """Returns the formula for an object of the bucket below the session's tenant; false if the model has no files."""
     if not has_files(model):
         return FALSE
     named = matches(ARN[-1], (f"{deployment.bucket}/", Ref(TENANT), "/", Wild.MANY))
@@ -37,7 +37,7 @@ def own_file(model: Model, deployment: Deployment) -> Formula:
 
 
 def role_files(model: Model, deployment: Deployment) -> Formula:
-    """What the tenants' role and its boundary grant."""
+    """Returns what the tenants' role and its boundary grant."""
     return both(file_acts(*FILE_ACTIONS), own_file(model, deployment))
 
 
@@ -50,7 +50,7 @@ def _granted(grant: FileGrant) -> Formula:
 
 
 def _below(path: str) -> Formula:
-    """An object of any bucket with the tenant and this path; the subject is that of the session."""
+    """Returns the formula for an object of any bucket with the tenant and this path; the subject is the session's."""
     before, marked, after = path.partition(role_reach.SUBJECT)
     named = (*parts(before), *((Ref(SUBJECT),) if marked else ()), *parts(after))
     tags = (TENANT, SUBJECT) if marked else (TENANT,)
@@ -80,7 +80,7 @@ def _reaches(role: RoleMeaning, action: str, path: str) -> bool:
 
 
 def _object(partition: str | None) -> Formula:
-    """The ARN of an object has neither a region nor an account."""
+    """Returns the ARN of an object, which has neither a region nor an account."""
     named = Present(ARN[0]) if partition is None else is_text(ARN[0], partition)
     return both(*(Present(key) for key in ARN), named, is_text(ARN[1], "s3"), is_text(ARN[2], ""), is_text(ARN[3], ""))
 

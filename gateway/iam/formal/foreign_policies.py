@@ -76,7 +76,7 @@ class ForeignPolicy:
 
 
 def questioned(subject: ForeignPolicy) -> Iterator[TheoremOutcome]:
-    """The outcome of each theorem, in the order of the report."""
+    """Yields the outcome of each theorem, in the order of the report."""
     scope = scope_of(subject)
     splits = {KEYS: scope.split} if scope.split.depth else {}
     compiler = FormulaCompiler(splits)
@@ -105,7 +105,7 @@ def scope_of(subject: ForeignPolicy) -> Scope:
 
 
 def _variable(subject: ForeignPolicy) -> str:
-    """The one variable with which the policies compare leading keys."""
+    """Returns the only variable with which the policies compare leading keys."""
     rows = [row for document in subject.documents for statement in document.statements for row in statement.conditions]
     values = [value for row in rows if row.key.lower() == KEYS for value in row.values]
     templates = [variables.template(value, wildcards=True, variables=True) for value in values]

@@ -1,4 +1,4 @@
-"""Formulas about one authorisation: trees that Python can evaluate for a request and a solver can decide for all."""
+"""Formulas about one authorisation: trees that Python evaluates for one request, and a solver decides for all."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ Pattern = tuple[str | Wild | Ref, ...]
 class Piece:
     """A part of a text that is split at a delimiter: part number `index`, or with `rest` everything after it.
 
-    `index` -1 with `rest` is the whole text.
+    `index` -1 with `rest` means the whole text.
     """
 
     subject: str
@@ -75,7 +75,7 @@ class Not:
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """The request has the key, possibly with an empty text or set."""
+    """The request has the key, possibly with an empty text or an empty set."""
 
     key: str
 
@@ -142,7 +142,7 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class UnwrittenStatement:
-    """A statement that is left open: the solver chooses whether it holds."""
+    """A statement that is left open; the solver chooses whether it holds."""
 
     name: str
 
@@ -157,7 +157,7 @@ FALSE: Final = Constant(False)
 
 
 def both(*parts: Formula) -> Formula:
-    """The conjunction, flattened and without constants."""
+    """Returns the conjunction, flattened and without constants."""
     distinct: dict[Formula, None] = {}
     for part in parts:
         if part == FALSE:
@@ -168,7 +168,7 @@ def both(*parts: Formula) -> Formula:
 
 
 def either(*parts: Formula) -> Formula:
-    """The disjunction, flattened and without constants."""
+    """Returns the disjunction, flattened and without constants."""
     distinct: dict[Formula, None] = {}
     for part in parts:
         if part == TRUE:
@@ -188,7 +188,7 @@ def negated(part: Formula) -> Formula:
 
 
 def rewritten(formula: Formula, atom: Callable[[Formula], Formula]) -> Formula:
-    """The formula with each of its atoms replaced by what `atom` returns for it."""
+    """Returns the formula with each atom replaced by the result of `atom`."""
     match formula:
         case And(parts):
             return both(*(rewritten(part, atom) for part in parts))
@@ -221,7 +221,7 @@ class Occurrence:
 
     @property
     def subject(self) -> str:
-        """The key whose text the atom is about."""
+        """The key whose text the atom tests."""
         match self.formula:
             case Like(Piece(subject)) | ArnLike(subject) | Scalar(subject):
                 return self.key if subject == ELEMENT else subject
@@ -252,7 +252,7 @@ def _collect(formula: Formula, key: str, positive: bool, found: list[Occurrence]
 
 
 def keys_of(formula: Formula) -> frozenset[str]:
-    """Every key that the formula refers to, including those inside its patterns."""
+    """Returns every key that the formula refers to, including those inside its patterns."""
     keys: set[str] = set()
     for occurrence in occurrences(formula):
         match occurrence.formula:

@@ -1,4 +1,4 @@
-"""Evaluates a formula for one request in Python, which ties the proof to the evaluator."""
+"""Evaluates a formula for one request in Python, which connects the proofs to the evaluator."""
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -36,14 +36,14 @@ Holds = Callable[[Facts, str], bool]
 
 
 def facts(authorisation: Authorisation, more: Mapping[str, Value] | None = None) -> dict[str, Value]:
-    """The request as values of the keys that formulas use."""
+    """Returns the request as values of the keys that formulas use."""
     values: dict[str, Value] = {**lowered(authorisation.context), **(more or {}), ACTION: authorisation.action.lower()}
     parts = arn.segments(authorisation.resource)
     return values | dict(zip(ARN, parts[1:], strict=True)) if parts else values
 
 
 def evaluator(formula: Formula, splits: Mapping[str, Split]) -> Callable[[Facts], bool]:
-    """The formula as a function of the facts."""
+    """Returns the formula as a function of the facts."""
     holds = _Evaluation(splits).made(formula, "")
     return lambda request: holds(request, "")
 
@@ -78,7 +78,7 @@ class _Evaluation:
         return self._atom(formula, key)
 
     def _options(self, parts: tuple[Formula, ...], key: str) -> list[Holds]:
-        """Fixed texts of one subject are looked up together."""
+        """Joins the fixed texts of one subject into a single lookup."""
         texts: dict[str, set[str]] = {}
         others: list[Holds] = []
         for part in parts:
@@ -159,7 +159,7 @@ def _any(parts: list[Holds]) -> Holds:
 
 
 def _tested(subject: str, test_of: Callable[[Mapping[str, str]], glob.Test], patterns: tuple[Pattern, ...]) -> Holds:
-    """A test of the subject's text, built once for each combination of texts that its patterns refer to."""
+    """Returns a test of the subject's text, built once for each combination of texts that its patterns refer to."""
     keys = tuple(dict.fromkeys(token.key for pattern in patterns for token in pattern if isinstance(token, Ref)))
     kept = lru_cache(maxsize=1_024)(lambda texts: test_of(dict(zip(keys, texts, strict=True))))
     fixed = None if keys else kept(())

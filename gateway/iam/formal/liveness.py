@@ -1,4 +1,4 @@
-"""Checks that each role may do everything that it is declared to do: a proof about policies that deny all is empty."""
+"""Checks that each role may do everything it is declared to do, because policies that deny all satisfy most proofs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ def uses(subject: ProofSubject) -> Iterator[Use]:
 
 
 def _reads(subject: ProofSubject, role: RoleMeaning) -> Iterator[tuple[str, str, Body, bool]]:
-    """A role with hidden attributes must name the attributes that it reads: it may not ask for whole items."""
+    """Yields reads; a role with hidden attributes must name the attributes, because it may not request whole items."""
     table = subject.model.table
     for question in questions(subject.model, _TENANT):
         if question.through and question.pattern not in role.patterns:
@@ -70,7 +70,7 @@ def _reads(subject: ProofSubject, role: RoleMeaning) -> Iterator[tuple[str, str,
 
 
 def _writes(subject: ProofSubject, role: RoleMeaning) -> Iterator[tuple[str, str, Body, bool]]:
-    """The members of the transactions that mutations send, and the batches that migrations send."""
+    """Yields the members of the transactions that mutations send, and the batches that migrations send."""
     spec, table = subject.model.table, subject.deployment.table
     for entity in subject.model.entities.values():
         key = item_key(_TENANT, entity, sample(entity, entity.primary), entity.primary)
@@ -90,7 +90,7 @@ def _writes(subject: ProofSubject, role: RoleMeaning) -> Iterator[tuple[str, str
 
 
 def _mutations(subject: ProofSubject, role: RoleMeaning) -> Iterator[tuple[str, str, Body, bool]]:
-    """The transaction that each mutation sends; a role may call it if it has all of its places."""
+    """Yields the transaction of each mutation; a role may call the mutation if it has all of its places."""
     for mutation in subject.model.mutations:
         entity, action = subject.model.entities[mutation.returns], "DeleteItem" if mutation.removes else "PutItem"
         places = (place for place in entity.placements if place.index is None)
@@ -101,7 +101,7 @@ def _mutations(subject: ProofSubject, role: RoleMeaning) -> Iterator[tuple[str, 
 
 
 def _open_to(role: RoleMeaning, path: str) -> frozenset[str]:
-    """The actions that the role has in this partition of the table."""
+    """Returns the actions that the role has in this partition of the table."""
     if any(glob.compiled(glob.parts(hidden))(path) for hidden in (*role.hidden_keys, *role.closed)):
         return frozenset()
     return frozenset(

@@ -1,4 +1,4 @@
-"""Proves theorems with the solver; a theorem that does not hold comes with a request that shows it."""
+"""Proves theorems with the solver; a theorem that does not hold comes with a request that refutes it."""
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,9 +17,9 @@ from gateway.iam.policies.deployment import Deployment
 
 @dataclass(frozen=True, slots=True)
 class TheoremOutcome:
-    """`example` is a request that refutes the theorem, or that shows it if the theorem says that a request is possible.
+    """`example` is a request that refutes the theorem, or that proves a theorem that says one is possible.
 
-    `replay` describes the answer if the request was sent.
+    `replay` describes the response, if the request was sent.
     """
 
     theorem: Theorem
@@ -33,7 +33,7 @@ class TheoremOutcome:
         return self.answer == ("possible" if self.theorem.possible else "impossible")
 
     def lines(self) -> list[str]:
-        """The request and the answer to it."""
+        """Returns the request and the response to it."""
         shown = self.example.lines() if self.example is not None else []
         return [*shown, f"    {self.replay}"] if self.replay else shown
 
@@ -45,7 +45,7 @@ def prove(theorems: Iterable[Theorem], deployment: Deployment) -> Iterator[Theor
 
 
 def outcome(theorem: Theorem, splits: Mapping[str, Split], wishes: Sequence[Formula]) -> TheoremOutcome:
-    """What the solver says about one theorem; see `solve` for `wishes`."""
+    """Returns the outcome of one theorem; see `solve` for `wishes`."""
     started = time.perf_counter()
     solution = solve(theorem.violation, splits, wishes)
     example = None

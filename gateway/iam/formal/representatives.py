@@ -1,8 +1,8 @@
-"""Texts that stand for all others, so that a solver has to try only a few.
+"""Texts that represent all others, so that a solver has to try only a few.
 
-Whether a text equals or begins with one of some fixed texts depends only on which of them it is and on the longest
-beginning that it has. A comparison of numbers, dates or addresses depends only on where a value lies between the values
-of the policy. One text for each of these cases is enough.
+Whether a text equals or starts with one of some fixed texts depends only on which of them it is, and on its longest
+matching prefix. A comparison of numbers, dates or addresses depends only on where a value lies between the values of
+the policy. One text for each of these cases is enough.
 """
 
 import base64
@@ -27,7 +27,7 @@ _TINY: Final = Decimal("0.000000001")
 
 
 def representatives(patterns: Iterable[Pattern]) -> tuple[str, ...] | None:
-    """One text for each combination of matching patterns; None if a pattern is neither a text nor a prefix."""
+    """Returns one text for each combination of matching patterns; None if a pattern is neither a text nor a prefix."""
     exact, beginnings = {""}, {""}
     for pattern in patterns:
         match pattern:
@@ -44,7 +44,7 @@ def representatives(patterns: Iterable[Pattern]) -> tuple[str, ...] | None:
 
 
 def examples(patterns: Iterable[Pattern], delimiter: str) -> tuple[str, ...]:
-    """Some texts that match each pattern, and some that match none: enough to find a request, not to exclude one."""
+    """Returns texts that match each pattern and some that match none: they can find a request, not exclude one."""
     texts = {"", "x"}
     for pattern in patterns:
         choices = (("", "x", f"{delimiter}x") if isinstance(token, Wild) else (str(token),) for token in pattern)
@@ -53,14 +53,14 @@ def examples(patterns: Iterable[Pattern], delimiter: str) -> tuple[str, ...]:
 
 
 def _longer(beginning: str, texts: set[str]) -> str:
-    """A text with this beginning that equals none of the texts and shares no longer beginning with one."""
+    """Returns a text with this prefix that equals none of the texts and shares no longer prefix with one."""
     taken = {text[len(beginning)] for text in texts if text.startswith(beginning) and len(text) > len(beginning)}
     free = [letter for letter in _LETTERS if letter not in taken]
     return beginning + (free[0] if free else next(chr(code) for code in range(0x100, 0x1000) if chr(code) not in taken))
 
 
 def samples(operator: str, values: tuple[str, ...]) -> tuple[str, ...]:
-    """The samples for one row of a condition; those of a key are the samples of all its rows."""
+    """Returns the samples for one row of a condition; those of a key are the samples of all its rows."""
     if operator.startswith("Numeric"):
         texts = [text for value in values for text in _around(scalars.number(value))]
     elif operator.startswith("Date"):
@@ -79,7 +79,7 @@ def _around(value: Decimal | None) -> list[str]:
         return []
     if value != round(value, _DIGITS) or abs(value) >= _LARGE:
         raise NotProvable(f"`{value}` has too many digits for a proof")
-    # Always with decimal places: four digits alone would be read as a year.
+    # always with decimal places, because four digits alone would be read as a year
     return [f"{number:.{_DIGITS}f}" for number in (value - _TINY, value, value + _TINY)]
 
 

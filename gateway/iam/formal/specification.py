@@ -1,7 +1,7 @@
-"""The specification of the documents, written independently of them: which rows, roles, resources and tags they allow.
+"""The specification of the documents, written independently of them: the rows, roles, resources and tags they allow.
 
 Theorems compare the documents with this specification. A role with other rows, such as those of one user, gets another
-`Scope`; the theorems about rows are stated for any scope.
+`Scope`; the theorems about rows hold for any scope.
 """
 
 from collections.abc import Iterable
@@ -70,7 +70,7 @@ REQUESTED_TENANT, REQUESTED_ROLE, REQUESTED_SUBJECT = (
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Rows whose partition key begins with these parts, which are fixed texts and session tags.
+    """Rows whose partition key starts with these parts, which are fixed texts and session tags.
 
     Without a delimiter, the only part is the whole key.
     """
@@ -90,12 +90,12 @@ class Scope:
 
     @property
     def prefix(self) -> Pattern:
-        """The parts as one text, without a delimiter after the last."""
+        """Returns the parts as one text, without a delimiter after the last."""
         tokens = [token for pattern in self.parts for token in (*pattern, self.delimiter)]
         return tuple(tokens[:-1])
 
     def holds(self, subject: str) -> Formula:
-        """The text of the subject is a key in this scope."""
+        """Returns the formula: the text of the subject is a key in this scope."""
         tags = both(*(both(Single(tag), Filled(tag)) for tag in self.tags))
         if not self.split.depth:
             longer = matches(subject, (*self.prefix, self.delimiter, Wild.MANY)) if self.delimiter else FALSE
@@ -104,7 +104,7 @@ class Scope:
         return both(tags, *(Like(part(subject, at), pattern) for at, pattern in enumerate(self.parts)), *behind)
 
     def of_another(self) -> "Scope":
-        """The same rows of another owner: the last tag differs, the tags before it do not."""
+        """Returns the same rows of another owner: the last tag differs, and the tags before it do not."""
         last = self.tags[-1]
         changed = (tuple(Ref(OTHER) if token == Ref(last) else token for token in pattern) for pattern in self.parts)
         return replace(self, parts=tuple(changed))
@@ -117,9 +117,9 @@ SPLITS: Final = {KEYS: TENANT_ROWS.split}
 
 @dataclass(frozen=True, slots=True)
 class RoleMeaning:
-    """`hidden` are attributes the role never reads, `hidden_keys` patterns of partitions that show one of them.
+    """`hidden` are attributes that the role never reads, `hidden_keys` patterns of partitions that reveal one of them.
 
-    `closed` are patterns of partitions in which it does nothing at all.
+    `closed` are patterns of partitions in which the role may do nothing at all.
     """
 
     name: str
@@ -135,7 +135,7 @@ class RoleMeaning:
     files: tuple[FileGrant, ...] = ()
 
     def includes(self, weaker: "RoleMeaning") -> bool:
-        """Declared to do everything that the other role does."""
+        """Whether this role is declared to do everything that the other role does."""
         return (
             not any(weaker.enters(path) for path in self.closed)
             and set(self.hidden) <= set(weaker.hidden)
@@ -159,7 +159,7 @@ class RoleMeaning:
 
 
 def _within(paths: Iterable[str], wider: Iterable[str]) -> bool:
-    """Every path is one of the wider ones, or begins as one that ends in `*`, such as `UNIQUE#User#*` in `UNIQUE#*`."""
+    """Whether every path equals a wider one or matches it, as `UNIQUE#User#*` matches `UNIQUE#*`."""
     return all(
         any(path == pattern or (pattern[-1:] == "*" and path.startswith(pattern[:-1])) for pattern in wider)
         for path in paths
@@ -190,17 +190,17 @@ def of_service(*services: str) -> Formula:
 
 
 def own_rows(scope: Scope) -> Formula:
-    """There is a key, and every key is in the scope."""
+    """Returns the formula: there is a key, and every key is in the scope."""
     return both(Filled(KEYS), Every(KEYS, scope.holds(ELEMENT)))
 
 
 def outside(scope: Scope) -> Formula:
-    """Some key is outside of the scope."""
+    """Returns the formula: some key is outside of the scope."""
     return Some(KEYS, negated(scope.holds(ELEMENT)))
 
 
 def foreign(scope: Scope) -> Formula:
-    """Some key belongs to another owner."""
+    """Returns the formula: some key belongs to another owner."""
     same = Like(Piece(OTHER), (Ref(scope.tags[-1]),))
     another = both(Single(OTHER), Filled(OTHER), negated(both(Single(scope.tags[-1]), same)))
     return both(another, Some(KEYS, scope.of_another().holds(ELEMENT)))
@@ -212,7 +212,7 @@ def place(deployment: Deployment, service: str, name: Formula) -> Formula:
 
 
 def on_table(model: Model, deployment: Deployment) -> Formula:
-    """The table, and for queries its indexes."""
+    """Returns the formula for the table and, for queries, its indexes."""
     table = f"table/{deployment.table}"
     indexes = (f"{table}/index/{index.name}" for index in model.table.indexes)
     name = either(is_text(ARN[-1], table), both(acts("Query"), one_of(ARN[-1], *indexes)))
@@ -230,7 +230,7 @@ def any_table_key() -> Formula:
 
 
 def shows_hidden(role: RoleMeaning) -> Formula:
-    """The request could reveal a hidden attribute: by name, with a whole item, or through a key that contains it."""
+    """Returns the formula: the request could reveal a hidden attribute by name, in a whole item, or through a key."""
     if not role.hidden:
         return FALSE
     named = Some(ATTRIBUTES, one_of(ELEMENT, *role.hidden))
@@ -243,18 +243,18 @@ def shows_hidden(role: RoleMeaning) -> Formula:
 
 
 def _some_key(scope: Scope, path: str) -> Formula:
-    """Some key is one of these partitions."""
+    """Returns the formula: some key is one of these partitions."""
     key = matches(ELEMENT, (*scope.prefix, scope.delimiter, *parts(path)), scope.split)
     return both(*(both(Single(tag), Filled(tag)) for tag in scope.tags), Some(KEYS, key))
 
 
 def _more_than(find: Find) -> Formula:
-    """The request names an attribute besides those that an exact lookup may read."""
+    """Returns the formula: the request names an attribute besides those that an exact lookup may read."""
     return Some(ATTRIBUTES, negated(one_of(ELEMENT, *find.attributes)))
 
 
 def in_closed(role: RoleMeaning) -> Formula:
-    """Some key is in a partition of something confidential."""
+    """Returns the formula: some key is in a confidential partition."""
     return both(of_service("dynamodb"), _some_key_in(role.closed, role.rows))
 
 
@@ -271,12 +271,12 @@ def tenant_role_means(model: Model, deployment: Deployment) -> Formula:
 
 
 def session_grants(role: RoleMeaning) -> Formula:
-    """What the role's policy may grant before its denials apply."""
+    """Returns what the role's policy may grant before its denials apply."""
     return either(*(_granted(grant, role.rows) for grant in role.grants), any_table_key())
 
 
 def _granted(grant: Grant, scope: Scope) -> Formula:
-    """The actions of a grant on the partitions that it names, each of them in the scope."""
+    """Returns the actions of a grant on the partitions that it names, each of them in the scope."""
     if grant.paths is None:
         return both(acts(*grant.actions), own_rows(scope))
     tags = (*scope.tags, *((SUBJECT,) if any(role_reach.SUBJECT in path for path in grant.paths) else ()))
@@ -286,14 +286,14 @@ def _granted(grant: Grant, scope: Scope) -> Formula:
 
 
 def in_partitions(scope: Scope, path: str, subject: str) -> Formula:
-    """A key of these partitions, behind the prefix of the scope; `subject` is what stands for the subject."""
+    """Returns a key of these partitions, after the prefix of the scope; `subject` replaces the subject."""
     before, marked, after = path.partition(role_reach.SUBJECT)
     named = (*parts(before), *((Ref(subject),) if marked else ()), *parts(after))
     return matches(ELEMENT, (*scope.prefix, scope.delimiter, *named), scope.split)
 
 
 def _resource(grant: Grant) -> Formula:
-    """A table, or the index: which table it is, the role says."""
+    """Returns the formula for a table or the index; the role determines which table."""
     anything = "table/", Wild.MANY, "/index/"
     somewhere = both(*(Present(key) for key in ARN), is_text(ARN[1], "dynamodb"))
     if grant.index is not None:
@@ -303,7 +303,7 @@ def _resource(grant: Grant) -> Formula:
 
 
 def of_another_subject(role: RoleMeaning) -> Formula:
-    """Some key is the partition of another subject of the tenant."""
+    """Returns the formula: some key is the partition of another subject of the tenant."""
     paths = {path for grant in role.grants for path in grant.paths or () if path.endswith(role_reach.SUBJECT)}
     same = both(Single(SUBJECT), Like(Piece(OTHER), (Ref(SUBJECT),)))
     another = both(Single(OTHER), Filled(OTHER), negated(same))
@@ -321,12 +321,12 @@ def gateway_means(deployment: Deployment) -> Formula:
 
 
 def is_lease() -> Formula:
-    """A key is the partition of the leases of the stream's readers."""
+    """Returns the formula: a key is the partition of the stream readers' leases."""
     return matches(ELEMENT, (LEASE_PARTITION,), TENANT_ROWS.split)
 
 
 def stream_means(deployment: Deployment) -> Formula:
-    """The table's streams, the table's description, and the rows of the leases."""
+    """Returns the formula for the table's streams, the table's description, and the rows of the leases."""
     table = f"table/{deployment.table}"
     on_table = place(deployment, "dynamodb", is_text(ARN[-1], table))
     streams = place(deployment, "dynamodb", matches(ARN[-1], (f"{table}/stream/", Wild.MANY)))
@@ -369,7 +369,7 @@ def _only(*tags: str) -> Formula:
 
 
 def exactly_its_tags(roles: Iterable[RoleMeaning]) -> Formula:
-    """The tags of a new session are a tenant and a role, in own-rows roles a subject as well, and no others."""
+    """Returns the formula: a new session is tagged with tenant and role, and a subject in own-rows roles only."""
     own = tuple(role.name for role in roles if role.own)
     tags = (Some(_TAG_KEYS, is_text(ELEMENT, tag)) for tag in (TENANT_TAG, ROLE_TAG))
     of_subject = one_of(REQUESTED_ROLE, *own) if own else FALSE
@@ -380,7 +380,7 @@ def exactly_its_tags(roles: Iterable[RoleMeaning]) -> Formula:
 
 
 def tag_keys_match_request_tags() -> Formula:
-    """AWS sets `aws:TagKeys` and `aws:RequestTag/...` from the same tags."""
+    """Returns the formula: AWS sets `aws:TagKeys` and `aws:RequestTag/...` from the same tags."""
     pairs = ((REQUESTED_TENANT, TENANT_TAG), (REQUESTED_ROLE, ROLE_TAG), (REQUESTED_SUBJECT, SUBJECT_TAG))
     linked = ((Present(key), Some(_TAG_KEYS, is_text(ELEMENT, tag))) for key, tag in pairs)
     return both(*(either(both(key, named), both(negated(key), negated(named))) for key, named in linked))

@@ -26,7 +26,7 @@ WHOLE: Final = Split("", 0)
 
 
 def matches(subject: str, pattern: Pattern, split: Split = WHOLE, *, fold: bool = False) -> Formula:
-    """The text of the subject matches the pattern."""
+    """Returns the formula: the text of the subject matches the pattern."""
     if not split.depth:
         return _like(Piece(subject), pattern, fold)
     return _Splitter(subject, split, fold).text(_characters(pattern), 0)
@@ -42,7 +42,7 @@ def rest(subject: str, index: int) -> Piece:
 
 @lru_cache(maxsize=65_536)
 def cut(text: str, split: Split, piece_index: int, piece_rest: bool) -> str:
-    """The piece of a text; a missing part is empty."""
+    """Returns the piece of a text; a missing part is empty."""
     if piece_index < 0:
         return text
     parts = text.split(split.delimiter, piece_index + 1)
@@ -58,7 +58,7 @@ class _Splitter:
     fold: bool
 
     def text(self, pattern: Pattern, index: int) -> Formula:
-        """Part `index` and everything after it match the pattern."""
+        """Returns the formula: part `index` and everything after it match the pattern."""
         if pattern == (Wild.MANY,):
             return TRUE
         options: list[Formula] = []
@@ -67,14 +67,14 @@ class _Splitter:
             if self.split.delimiter in head:
                 break  # no part contains the delimiter
             if tail and tail[0] is Wild.MANY:
-                # `*` may match across the delimiter, so it applies on both sides of it.
+                # `*` may match across the delimiter, so it applies on both sides of it
                 options.append(both(self._part((*head, Wild.MANY), index), self.rest(tail, index)))
             elif (not tail or tail[0] in (self.split.delimiter, Wild.ONE)) and head[-1:] != (Wild.MANY,):
                 options.append(both(self._part(head, index), self.rest(tail, index)))
         return either(*options)
 
     def rest(self, pattern: Pattern, index: int) -> Formula:
-        """The rest after part `index` matches the pattern; it is empty or begins with the delimiter."""
+        """Returns the formula: the rest after part `index` matches; it is empty or starts with the delimiter."""
         piece = rest(self.subject, index)
         if pattern == (Wild.MANY,) or index == self.split.depth - 1:
             return _like(piece, pattern, self.fold)

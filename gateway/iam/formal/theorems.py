@@ -1,4 +1,4 @@
-"""The theorems about the policies, each as a formula that no request may satisfy, or that some request must satisfy."""
+"""The theorems about the policies: formulas that no request may satisfy, or that some request must satisfy."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -87,14 +87,14 @@ class ProofSubject:
 def subject(
     model: Model, roles: Sequence[RoleMeaning], documents: Mapping[str, Mapping[str, Any]], deployment: Deployment
 ) -> ProofSubject:
-    """Raises `PolicyError` for a document that is not valid."""
+    """Raises `PolicyError` for an invalid document."""
     parsed = {name: document(documents, name, deployment) for name in documents}
     layers = {name: FormulaCompiler(SPLITS).layer([parsed_document]) for name, parsed_document in parsed.items()}
     return ProofSubject(model, deployment, tuple(roles), parsed, layers)
 
 
 def theorems(proof: ProofSubject) -> Iterator[Theorem]:
-    """All theorems; `of_document` has those about one document."""
+    """Yields all theorems; `of_document` has those about one document."""
     for role in proof.roles:
         yield from _of_role(proof, role, allowed(proof.of_role(role)))
     yield from _order(proof)
@@ -105,7 +105,7 @@ def theorems(proof: ProofSubject) -> Iterator[Theorem]:
 
 
 def isolation(about: str, may: Formula, scope: Scope, prefix: str = "") -> Iterator[Theorem]:
-    """The theorems that separate tenants, for any combination of policies."""
+    """Yields the theorems that separate tenants, for any combination of policies."""
     rows = both(may, of_service("dynamodb"))
     yield Theorem(f"{prefix}no foreign item", about, both(rows, specification.foreign(scope)))
     yield Theorem(f"{prefix}no key outside of the prefix", about, both(rows, specification.outside(scope)))
@@ -145,7 +145,7 @@ def _of_role(proof: ProofSubject, role: RoleMeaning, may: Formula) -> Iterator[T
 
 
 def _order(proof: ProofSubject) -> Iterator[Theorem]:
-    """That a role includes another one, or that it does not."""
+    """Yields the theorem that a role includes another one, or that it does not."""
     may = {role.name: allowed(proof.of_role(role)) for role in proof.roles}
     rows = {name: without_files(formula) for name, formula in may.items()}
     for strong, weak in permutations(proof.roles, 2):
@@ -158,13 +158,13 @@ def _order(proof: ProofSubject) -> Iterator[Theorem]:
 
 
 def _attached(proof: ProofSubject) -> Iterator[Theorem]:
-    """The theorems that hold if any policy is attached to the tenants' role, or any session policy is passed."""
+    """Yields the theorems for any additional policy on the tenants' role, or any session policy."""
     identity, boundary = proof.layers[TENANT_FILE], proof.layers[BOUNDARY_FILE]
     anything = Layer(UnwrittenStatement("a further policy allows"), UnwrittenStatement("a further policy denies"))
     more = Layer(either(identity.allows, anything.allows), either(identity.denies, anything.denies))
     scope = specification.TENANT_ROWS
     yield from isolation("any policy attached to the role", allowed((anything, boundary)), scope, "boundary: ")
-    # A list of denials does not cover actions that AWS adds later; the boundary denies those.
+    # a list of denials does not cover actions that AWS adds later; the boundary denies those
     documented = both(allowed((more,)), acts(*sorted(EVERY_ACTION)))
     yield from isolation("any policy attached to the role", documented, scope, "denials: ")
     with_any = allowed((identity, anything, boundary))
@@ -222,7 +222,7 @@ def _as_tenant(proof: ProofSubject) -> Formula:
 
 
 def of_document(proof: ProofSubject, name: str) -> Iterator[Theorem]:
-    """One document by itself grants exactly what its specification says, and denies the rest.
+    """Yields the theorems that one document by itself grants exactly what its specification says, and denies the rest.
 
     Its grants and its denials are also proved separately, so that neither depends on the other.
     """
@@ -238,7 +238,7 @@ def of_document(proof: ProofSubject, name: str) -> Iterator[Theorem]:
 
 
 def _means(proof: ProofSubject, name: str) -> tuple[Formula, Formula]:
-    """What the document must allow, and what its Allow statements alone may allow."""
+    """Returns what the document must allow, and what its Allow statements alone may allow."""
     match name:
         case "tenant-role.json" | "boundary.json":
             rows = specification.tenant_role_means(proof.model, proof.deployment)
@@ -284,7 +284,7 @@ def _must_deny(proof: ProofSubject, name: str) -> Iterator[tuple[str, Formula]]:
 
 
 def _must_restrict(proof: ProofSubject, name: str) -> Iterator[tuple[str, Formula]]:
-    """What the document must deny by conditions, whatever else is granted."""
+    """Yields what the document must deny by conditions, whatever else is granted."""
     if name == TENANT_FILE:
         yield "the rows of others", both(of_service("dynamodb"), specification.outside(specification.TENANT_ROWS))
         yield "a request without keys", both(acts(*ITEM_ACTIONS), negated(Filled(KEYS)))
@@ -309,7 +309,7 @@ def _role(proof: ProofSubject, name: str) -> RoleMeaning:
 
 
 def without_files(formula: Formula) -> Formula:
-    """The formula for every action that is not one of S3: the rows alone, which a solver decides faster."""
+    """Returns the formula without the actions of S3: the rows alone, which a solver decides faster."""
 
     def atom(part: Formula) -> Formula:
         match part:
@@ -321,7 +321,7 @@ def without_files(formula: Formula) -> Formula:
 
 
 def with_action(formula: Formula, action: str) -> Formula:
-    """The formula for one given action."""
+    """Returns the formula for one given action."""
 
     def atom(part: Formula) -> Formula:
         match part:

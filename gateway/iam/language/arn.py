@@ -11,7 +11,7 @@ SEGMENTS = 6
 
 
 def segments(text: str) -> list[str] | None:
-    """The six segments of an ARN, or None if the text is not an ARN; the last segment may contain colons."""
+    """Returns the six segments of an ARN, or None if the text is not an ARN; the last segment may contain colons."""
     parts = text.split(":", SEGMENTS - 1)
     return parts if len(parts) == SEGMENTS and parts[0] == "arn" else None
 
@@ -22,7 +22,7 @@ def account(text: str) -> str | None:
 
 
 def split(parts: Iterable[T]) -> tuple[tuple[T, ...], ...] | None:
-    """The six segments of a pattern: cut at the first five colons of its text, never at those of a variable's value."""
+    """Splits a pattern into six segments at the first five colons of its text, never at those of a variable's value."""
     cut: list[list[T]] = [[]]
     for part in parts:
         if part == ":" and len(cut) < SEGMENTS:
@@ -39,7 +39,7 @@ def is_any(parts: tuple[object, ...]) -> bool:
 
 
 def test(patterns: tuple[Pattern, ...]) -> Test:
-    """Tests the six segments of an ARN with six patterns; a text that is not an ARN does not match."""
+    """Matches the six segments of an ARN with six patterns; a text that is not an ARN does not match."""
     tests = tuple(compiled(pattern) for pattern in patterns)
 
     def matches(text: str) -> bool:

@@ -25,7 +25,7 @@ class Check:
 
 
 def check(row: Condition, effect: Effect, with_variables: bool) -> Check | None:
-    """The compiled row, or None if it is not understood."""
+    """Returns the compiled row, or None if it is not understood."""
     use = operation(row.operator)
     if use is None:
         return None
@@ -52,7 +52,7 @@ def _holds(use: ConditionOperation, key: str, binder: Binder, unsure: bool) -> H
 
 
 def _each(negated: bool, binder: Binder, unsure: bool) -> Callable[[Context], Callable[[str], bool | None]]:
-    """The operator applied to one value; a negated operator requires that no listed value matches."""
+    """Returns the operator applied to one value; a negated operator requires that no listed value matches."""
     if not negated:
         return binder
 

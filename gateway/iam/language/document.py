@@ -23,7 +23,7 @@ class PolicyDocument:
 
     @property
     def has_variables(self) -> bool:
-        """With an older version, `${...}` is ordinary text."""
+        """Whether `${...}` is a variable; in older versions it is ordinary text."""
         return self.version == VERSION
 
     @property
@@ -32,7 +32,7 @@ class PolicyDocument:
 
 
 def parse(source: str | Mapping[str, Any], kind: Kind) -> PolicyDocument:
-    """The document; raises `PolicyError` if any part of it is not understood."""
+    """Returns the document; raises `PolicyError` if any part of it is not understood."""
     document = read(source, kind)
     for entry in document.statements:
         rows = [operators.fault(row.operator, row.values, document.has_variables) for row in entry.conditions]
@@ -44,7 +44,7 @@ def parse(source: str | Mapping[str, Any], kind: Kind) -> PolicyDocument:
 
 
 def read(source: str | Mapping[str, Any], kind: Kind) -> PolicyDocument:
-    """Checks the grammar only: a statement with an unknown condition stays, never grants and always denies."""
+    """Checks the grammar only: a statement with an unknown condition is kept, never grants and always denies."""
     if kind not in get_args(Kind):
         raise PolicyError(f"unknown kind of document `{kind}`")
     raw = policy_text.read_json(source)
@@ -73,5 +73,5 @@ def _check_top(raw: Mapping[str, Any], kind: Kind) -> None:
 
 
 def _variable_fault(text: str) -> str | None:
-    # AWS takes an unterminated variable as literal text, so the parser does too; the lint reports it.
+    # AWS takes an unterminated variable as literal text, and so does the parser; the linter reports it
     return f"malformed variable in `{text}`" if variables.fault(text) == "malformed variable" else None

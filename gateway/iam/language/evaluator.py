@@ -29,7 +29,7 @@ def explicit_denial(rule: Rule, action: str, resource: str) -> Deny:
 
 
 def implicit_denial(layer: str, rules: tuple[Rule, ...], action: str, resource: str, context: Context) -> Deny:
-    """Names the statements that came closest to allowing: those where only a condition failed, before all others."""
+    """Names the statements that came closest to allowing it: first those for which only a condition failed."""
     allows = [rule for rule in rules if rule.statement.effect == "Allow" and rule.acts(action.lower())]
     opening = f"no statement of the {layer} policy allows `{action}`"
     if not allows:
@@ -104,7 +104,7 @@ def evaluate(policies: PolicySet, authorisation: Authorisation) -> Allow | Deny:
 
 
 def decide(policies: PolicySet, action: str, resource: str, context: Context) -> Allow | Deny:
-    """Like `evaluate`, for a context with lower-case keys; may raise if a value has the wrong type."""
+    """Does the same as `evaluate` for a context with lower-case keys; may raise if a value has the wrong type."""
     candidates = policies.candidates(action, resource)
     held: dict[Check, bool] = {}
     # INVARIANT: explicit denials of all layers are checked before any permission.
@@ -130,7 +130,7 @@ def restricts(policies: PolicySet, action: str, resource: str, keys: frozenset[s
 
 
 def lowered(context: Context) -> dict[str, Value]:
-    """The context with lower-case keys; refuses two keys that differ only in case."""
+    """Returns the context with lower-case keys; refuses two keys that differ only in case."""
     values = {key.lower(): value for key, value in context.items()}
     if len(values) != len(context):
         raise ValueError("two context keys differ only in case")
@@ -163,6 +163,6 @@ def _lookup(layers: tuple[tuple[Rule, ...], ...]) -> Callable[[str, str], Candid
 
 
 def _failed(error: Exception, authorisation: Authorisation) -> Deny:
-    # The authorisation itself may have the wrong type, so only its text is used.
+    # the authorisation itself may have the wrong type, so only its text is used
     action, resource = (getattr(authorisation, name, "") for name in ("action", "resource"))
     return Deny(f"the decision failed: {type(error).__name__}", "evaluator", action=str(action), resource=str(resource))

@@ -17,13 +17,13 @@ Pattern = tuple[str | Wild, ...]
 
 
 def parts(text: str) -> Pattern:
-    """The pattern of a text with wildcards."""
+    """Parses a text with wildcards."""
     wild = {"*": Wild.MANY, "?": Wild.ONE}
     return tuple(wild.get(char, char) for char in text)
 
 
 def compiled(pattern: Pattern) -> Test:
-    """A test for a whole text; common patterns need only one call of the standard library."""
+    """Returns a test for a whole text; common patterns need only one call of the standard library."""
     pattern = merged(pattern)
     match pattern:
         case ():
@@ -39,7 +39,7 @@ def compiled(pattern: Pattern) -> Test:
 
 
 def any_of(patterns: Iterable[Pattern]) -> Test:
-    """True when at least one pattern matches: exact texts and prefixes are looked up together."""
+    """Returns a test whether any pattern matches: exact texts and prefixes are looked up together."""
     exact: set[str] = set()
     prefixes: list[str] = []
     others: list[Test] = []
@@ -51,7 +51,7 @@ def any_of(patterns: Iterable[Pattern]) -> Test:
                 prefixes.append(prefix)
             case _:
                 others.append(compiled(pattern))
-    # One batch tests hundreds of keys: each takes two C calls, and a Python call only if a pattern needs it.
+    # a batch tests hundreds of keys: each takes two C calls, and a Python call only if a pattern needs it
     frozen, starts = frozenset(exact), tuple(prefixes)
     if others:
         return lambda text: text in frozen or text.startswith(starts) or any(test(text) for test in others)
@@ -61,7 +61,7 @@ def any_of(patterns: Iterable[Pattern]) -> Test:
 
 
 def merged(pattern: tuple[str | Wild | T, ...]) -> tuple[str | Wild | T, ...]:
-    """The same pattern in as few parts as possible: adjacent texts are joined, and `**` becomes `*`."""
+    """Returns the same pattern in as few parts as possible: adjacent texts are joined, and `**` becomes `*`."""
     parts: list[str | Wild | T] = []
     for part in pattern:
         last = parts[-1] if parts else None
@@ -73,7 +73,7 @@ def merged(pattern: tuple[str | Wild | T, ...]) -> tuple[str | Wild | T, ...]:
 
 
 def _matches(tokens: list[str | Wild], text: str) -> bool:
-    # Two pointers with one backtracking point: never exponential. A newline is a character like any other.
+    # two pointers with one backtracking point: never exponential; a newline is a character like any other
     here = at = 0
     star, resume = -1, 0
     while at < len(text):

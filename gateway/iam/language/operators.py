@@ -10,7 +10,7 @@ from gateway.iam.language import arn, scalars, variables
 from gateway.iam.language.glob import Test, any_of
 from gateway.iam.language.variables import Context, Found, Template
 
-# True: one of the values matches. None: the context value is unreadable, so `not equal` is undecided too.
+# True: one of the values matches. None: the context value is unreadable, so `not equal` is undecided, too.
 Verdict = bool | None
 Binder = Callable[[Context], Callable[[str], Verdict]]
 Build = Callable[[tuple[str, ...], bool], Binder]
@@ -19,7 +19,7 @@ Quantifier = Literal["ForAllValues", "ForAnyValue"]
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """`build` takes the values of a policy and whether `${...}` is a variable; raises ValueError on a wrong value."""
+    """`build` takes a policy's values and whether `${...}` is a variable; it raises ValueError for an invalid value."""
 
     build: Build
     negated: bool = False
@@ -49,7 +49,7 @@ def operation(text: str) -> ConditionOperation | None:
 
 
 def fault(text: str, values: tuple[str, ...], with_variables: bool) -> str | None:
-    """What is wrong with a row of a condition, or None."""
+    """Returns what is wrong with a row of a condition, or None."""
     use = operation(text)
     if use is None:
         return f"unknown operator `{text}`"
@@ -108,7 +108,7 @@ def _scalar(
     read_value: Callable[[str], Any] | None = None,
     unreadable: Verdict = False,
 ) -> Binder:
-    """Both sides are read as one type. Variables are not supported, so `${...}` is a wrong value."""
+    """Reads both sides as one type; variables are not supported, so `${...}` is an invalid value."""
     expected = [(read_value or read)(value) for value in values]
     if None in expected:
         raise ValueError(f"wrong value `{values[expected.index(None)]}`")

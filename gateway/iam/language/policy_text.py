@@ -9,13 +9,13 @@ from typing import Any
 from gateway.iam.language.errors import PolicyError
 
 SESSION_LIMIT = 2_048
-# Far above every quota of AWS; it only bounds the work of the parser.
+# far above every AWS quota; it only bounds the work of the parser
 _TEXT_LIMIT = 131_072
 _FOREIGN = re.compile("[^\t\n\r\u0020-\u00ff]")
 
 
 def read_json(source: str | Mapping[str, Any]) -> dict[str, Any]:
-    """The document as JSON values; a mapping is written as JSON first, so that both get the same checks."""
+    """Returns the document as JSON values; a mapping is encoded first, so that both get the same checks."""
     text = source if isinstance(source, str) else _written(dict(source))
     if len(text) > _TEXT_LIMIT:
         raise PolicyError(f"a policy has at most {_TEXT_LIMIT} characters, this has {len(text)}")
@@ -31,7 +31,7 @@ def read_json(source: str | Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_texts(document: dict[str, Any]) -> None:
-    """An escape in the JSON text may hide a character that AWS refuses."""
+    """Checks the decoded strings, because an escape in the JSON text may hide a character that AWS refuses."""
     pending: list[Any] = [document]
     while pending:
         value = pending.pop()
@@ -44,7 +44,7 @@ def _check_texts(document: dict[str, Any]) -> None:
 
 
 def canonical(value: object) -> str:
-    """The JSON text without white space and with sorted keys, so that equal documents have equal fingerprints."""
+    """Returns JSON without white space and with sorted keys, so that equal documents have equal fingerprints."""
     return _written(value, in_order=True)
 
 
@@ -63,8 +63,8 @@ def check_characters(text: str) -> None:
 
 
 def session_length(texts: Iterable[str]) -> int:
-    """The number of characters of all session policies together, as sent."""
-    # AWS does not document whether white space counts, so every character counts here.
+    """Returns the number of characters of all session policies together, as sent."""
+    # AWS does not document whether white space counts, so every character counts here
     return sum(len(text) for text in texts)
 
 

@@ -25,14 +25,14 @@ class Rule:
     checks: tuple[Check, ...]
 
     def failed(self, context: Context) -> Check | None:
-        """The first condition that does not hold."""
+        """Returns the first condition that does not hold."""
         for row in self.checks:
             if not row.holds(context):
                 return row
         return None
 
     def applies(self, resource: str, context: Context, held: dict[Check, bool]) -> bool:
-        """For a rule whose action and fixed resources match. `held` caches conditions within one decision."""
+        """Decides a rule whose action and fixed resources match; `held` caches conditions within one decision."""
         if not self.fixed and not self.reaches(resource, context):
             return False
         for row in self.checks:
@@ -85,7 +85,7 @@ class RuleCompiler:
 
 
 def _reach(statement: Statement, with_variables: bool) -> tuple[Reach, bool]:
-    """The test of a resource; a statement of a trust policy names none and applies to its own role."""
+    """Returns the test of a resource; a statement of a trust policy names none and applies to its own role."""
     if not statement.resources or "*" in statement.resources:
         everything = not statement.excludes_resources
         return (lambda resource, context: everything), True

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
-# The parsers of Python accept more than IAM: `NaN`, `1_000`, blanks and digits of other scripts.
+# Python's parsers accept more than IAM: `NaN`, `1_000`, blanks and digits of other scripts
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 _EPOCH = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,9})?")
 _DATE = re.compile(
@@ -21,7 +21,7 @@ def number(text: str) -> Decimal | None:
 
 
 def timestamp(text: str) -> Decimal | None:
-    """Seconds since 1970 from a W3C date or epoch seconds; four digits alone are a year."""
+    """Returns seconds since 1970 from a W3C date or epoch seconds; four digits alone are a year."""
     match = _DATE.fullmatch(text)
     if not match:
         return Decimal(text) if _EPOCH.fullmatch(text) else None
@@ -56,7 +56,7 @@ def address(text: str) -> IPv4Address | IPv6Address | None:
 
 
 def network(text: str) -> IPv4Network | IPv6Network | None:
-    """A CIDR block; a bare address is a block of one."""
+    """Returns a CIDR block; a bare address is a block of one."""
     try:
         return ip_network(text, strict=False)
     except ValueError:
@@ -64,7 +64,7 @@ def network(text: str) -> IPv4Network | IPv6Network | None:
 
 
 def ascii_folded(text: str) -> str:
-    """The text with A to Z in lower case; AWS does not document how it treats other letters, so they stay distinct."""
+    """Lower-cases A to Z only: AWS does not document how it treats other letters, so they stay distinct."""
     return text.lower() if text.isascii() else "".join(char.lower() if char.isascii() else char for char in text)
 
 

@@ -16,7 +16,7 @@ Found = str | None | Literal[False]
 Made = TypeVar("Made")
 Text = TypeVar("Text")
 
-# Small, because entries belong to one tenant and most requests use permissions prepared for all tenants.
+# small, because entries belong to one tenant, and most requests use permissions prepared for all tenants
 _KEPT: Final = 64
 _VARIABLE = re.compile(r"\$\{(?:([*?$])|([^{}$*?,']+)(?:,\s*'([^']*)')?\s*)\}")
 
@@ -33,7 +33,7 @@ Template = tuple[str | Wild | Variable, ...]
 
 
 def template(text: str, *, wildcards: bool, variables: bool) -> Template:
-    """The text in parts; a malformed variable stays literal, and `fault` reports it."""
+    """Splits the text into parts; a malformed variable stays literal, and `fault` reports it."""
     parts: list[str | Wild | Variable] = []
     at = 0
     while at < len(text):
@@ -50,7 +50,7 @@ def template(text: str, *, wildcards: bool, variables: bool) -> Template:
 
 
 def fault(text: str) -> str | None:
-    """What is wrong with the variables of a text; AWS takes unterminated and malformed variables literally."""
+    """Returns what is wrong with the variables of a text; AWS takes unterminated and malformed ones literally."""
     rest = _VARIABLE.sub("", text)
     if "${" not in rest:
         return None
@@ -58,14 +58,14 @@ def fault(text: str) -> str | None:
 
 
 def keys(templates: tuple[Template, ...]) -> tuple[str, ...]:
-    """The context keys that the templates need, each once."""
+    """Returns the context keys that the templates need, without duplicates."""
     return tuple(dict.fromkeys(part.key for parts in templates for part in parts if isinstance(part, Variable)))
 
 
 def found(context: Context, key: str) -> Found:
     value = context.get(key)
     if isinstance(value, str):
-        # A tag can be empty; AWS then treats the variable as null.
+        # a tag can be empty; AWS then treats the variable as null
         return value or None
     return False if value else None
 
@@ -73,7 +73,7 @@ def found(context: Context, key: str) -> Found:
 def resolved(
     parts: Template, values: Mapping[str, Text | Literal[False] | None]
 ) -> tuple[str | Wild | Text, ...] | None:
-    """The pattern with variables replaced by their values, or None if one has no value and no default."""
+    """Replaces variables by their values; returns None if one has no value and no default."""
     pattern: list[str | Wild | Text] = []
     for part in parts:
         if isinstance(part, Variable):
@@ -89,7 +89,7 @@ def resolved(
 
 
 def bound(templates: tuple[Template, ...], make: Callable[[Mapping[str, Found]], Made]) -> Callable[[Context], Made]:
-    """A function that calls `make` with the values that the templates need and caches the result."""
+    """Returns a function that calls `make` with the values that the templates need and caches the result."""
     needed = keys(templates)
     if not needed:
         fixed = make({})

@@ -1,4 +1,4 @@
-"""What a policy set decides, and the two possible verdicts."""
+"""The question to a policy set, and the two possible verdicts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

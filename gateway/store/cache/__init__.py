@@ -1,1 +1,1 @@
-"""Read caches: each answer belongs to one tenant, one set of policies and one read."""
+"""Read caches: each entry belongs to one tenant, one set of policies and one read."""

@@ -1,6 +1,6 @@
-"""The cache of the process: answers what it knows, and reads the rest once for all who wait.
+"""The in-process cache: returns cached rows, and reads the rest once for all requests that wait for it.
 
-INVARIANT: the session's policies judge each request before anything is looked up, as if it were sent.
+INVARIANT: the session's policies authorize each request before anything is looked up, as if it were sent.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ _RULES, _CLOCKS = CacheRules(), Clocks()
 
 
 class ReadCache(Cache):
-    """One for all tenants of a process; belongs to the event loop it is first used in."""
+    """One for all tenants of a process; bound to the event loop in which it is first used."""
 
     def __init__(
         self, model: Model, rules: CacheRules = _RULES, group_of: GroupOf = one_group, clocks: Clocks = _CLOCKS
@@ -94,7 +94,7 @@ class ReadCache(Cache):
         self._keeper.forget_all()
 
     def forget(self, tenant: TenantId) -> None:
-        """Empties what is kept of a tenant, such as one that is suspended; what is being read for it is not kept."""
+        """Drops all entries of a tenant, such as a suspended one; reads in progress for it are not cached."""
         self._keeper.forget(tenant)
 
     def stats(self) -> CacheStats:
@@ -165,7 +165,7 @@ class ReadCache(Cache):
         return shared_read
 
     def _renew(self, access: Access, segment: Segment, question: BatchedRead, stale: Sequence[ReadKey]) -> None:
-        """Behind the answer: nobody waits, and while it fails the old answer serves until its time is over."""
+        """Refreshes entries in the background; if this fails, the old entries are used until they end."""
         reads = tuple(read for read in stale if self._shared_reads.find((segment, read)) is None)
         if reads and len(self._shared_reads) < self._rules.renewals and not self._shared_reads.closed:
             counts = self._keeper.counts(segment.tenant)
@@ -208,7 +208,7 @@ class ReadCache(Cache):
         *,
         stale: bool = False,
     ) -> None:
-        """What was answered without a call of this request's own."""
+        """Records what was returned without a call of this request."""
         seen: tuple[KeyShape, ...] = ()
         if access.explained:
             requests = question.requests(tuple(rows))
@@ -232,9 +232,9 @@ class ReadCache(Cache):
 
 
 def _judged(access: Access, question: BatchedRead) -> tuple[str, ...]:
-    """The statements that allow every request, as it would be sent; they are of one kind, so those of one tell for all.
+    """Returns the statements that allow every request, as it would be sent; all are of one kind, so one stands for all.
 
-    INVARIANT: asked before anything is looked up.
+    INVARIANT: called before anything is looked up.
     """
     if question.prepared is not None:
         partitions = [read.partition for read in question.reads]

@@ -1,4 +1,4 @@
-"""Keeps answers, and drops those that a write, changed policies or a suspension invalidate."""
+"""Stores cached rows, and drops those that a write, changed policies or a suspension invalidate."""
 
 import random
 import time
@@ -27,15 +27,15 @@ class CacheRules:
     bytes: int = 64_000_000
     # how long replicas and indexes may lag behind a write of this process
     settle_seconds: float = 2.0
-    # the longest that a read may take which several requests wait for
+    # the time limit of a read that several requests share
     flight_seconds: float = 10.0
-    # answers that are renewed behind requests at one time
+    # concurrent refreshes in the background
     renewals: int = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Clocks:
-    """Moments of the cache, the time by which items expire, and the jitter from 0 to 1."""
+    """The monotonic clock of the cache, the wall clock by which items expire, and the jitter from 0 to 1."""
 
     now: Callable[[], float] = time.monotonic
     wall: Callable[[], float] = time.time
@@ -59,7 +59,7 @@ class Keeper:
         return CacheStats(self._tally.groups(), self._segments.entries, self._segments.bytes, len(self._segments))
 
     def segment(self, session: Session) -> Segment:
-        """The tenant's segment, without what was kept for the role under other policies."""
+        """Returns the tenant's segment, without entries of the role under earlier policies."""
         segment = self._segments.of(session.tenant)
         for read in segment.outdated(session.role, session.permissions.fingerprint):
             self._drop(segment, read)
@@ -69,21 +69,21 @@ class Keeper:
         self._segments.drop_idle(segment)
 
     def unsettled(self, read: ReadKey) -> bool:
-        """Whether the table may still answer as it was before a write of this process."""
+        """Whether the table may still return the state before a write of this process."""
         key = read.item
         at = self._recent.partition(read) if key is None else self._recent.item(read.tenant, key)
         return at > self._clocks.now() - self._settle
 
     def joins(self, read: ReadKey, started: float) -> bool:
-        """Whether a read that was begun at a moment still answers for now; of a page nobody knows what it will hold."""
+        """Whether a read that started then shows all writes since; for a page, any write of the tenant counts."""
         key = read.item
         last = self._recent.last(read.tenant) if key is None else self._recent.item(read.tenant, key)
         return last < started
 
     def keep(self, segment: Segment, read: ReadKey, answer: CachedRows, staleness: Staleness) -> None:
-        """Unless a write came between, whose effect the answer may not show."""
+        """Stores the rows, unless a write has happened since that they may not show."""
         for key in answer.holds:
-            # INVARIANT: a row of another tenant is not kept, and whoever waits for it gets nothing.
+            # INVARIANT: a row of another tenant is not kept, and requests that wait for it get nothing.
             if not owns(read.tenant, key.pk):
                 raise IsolationBreach("a row of another tenant was read")
         if self._recent.shown(read, answer.holds) <= answer.read_at - self._settle:
@@ -96,7 +96,7 @@ class Keeper:
 
     @contextmanager
     def writing(self, tenant: TenantId, operation: str, body: Mapping[str, Any]) -> Iterator[None]:
-        """Unless it was refused, what it may have changed is forgotten: a failure does not tell what was written."""
+        """Drops what the write may have changed, unless it was refused: a failed write may have been executed."""
         writes = written(self._spec, operation, body)
         refused = done = False
         begun = self._clocks.now()
@@ -111,12 +111,12 @@ class Keeper:
             contested = self._underway.end(writes or ())
             if not refused:
                 self._recent.note(tenant, writes, self._clocks.now())
-                # only a transaction writes everything that it names
+                # only a transaction is certain to write everything that it names
                 exact_since = begun if done and operation == "TransactWriteItems" else None
                 self._forget_written(tenant, writes, contested, exact_since)
 
     def forget_written(self, tenant: TenantId, keys: Sequence[ItemKey]) -> None:
-        """For a write that another process has made: only its keys are known."""
+        """Drops what a write of another process may have changed; only its keys are known."""
         writes = written_anywhere(self._spec, keys)
         self._recent.note(tenant, writes, self._clocks.now())
         self._forget_written(tenant, writes, frozenset(), None)
@@ -152,9 +152,9 @@ class Keeper:
                     self._carry(segment, read, known, write, exact_since)
 
     def _carry(self, segment: Segment, read: ReadKey, known: Entry, write: Written, begun: float) -> None:
-        """What was kept of the item is replaced by what it is now, where the request tells that exactly.
+        """Replaces the cached item by its new state, if the request contains that exactly.
 
-        Its time counts from when the write was begun: how long its answer took nobody knows, and others write too.
+        Its age counts from the start of the write, because other writes may have followed before the response.
         """
         if read.item != write.key or (write.row is None and not write.gone):
             return
@@ -168,7 +168,7 @@ class Keeper:
         return made is not None and self._segments.keep(segment, read, made)
 
     def _first_end(self, rows: Sequence[Wire]) -> float | None:
-        """When the first of the rows expires, as a moment of the cache: a page with a row less would look complete."""
+        """Returns when the first row expires, on the cache's clock, because a page without it would look complete."""
         ends = [float(row[self._spec.ttl]["N"]) for row in rows if "N" in row.get(self._spec.ttl, {})]
         return min(ends) - self._clocks.wall() + self._clocks.now() if ends else None
 

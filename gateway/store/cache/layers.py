@@ -1,4 +1,4 @@
-"""Both caches in a row: the process keeps answers of a cluster or of the table."""
+"""Combines both caches: the process caches what a cluster or the table returns."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -47,7 +47,7 @@ class Layers(Cache):
 
     @contextmanager
     def writing(self, session: Session, operation: str, body: Mapping[str, Any]) -> Iterator[None]:
-        # the outer one ends last: when it forgets, the cluster is already known to be behind
+        # the outer one ends last: when it drops entries, the cluster is already known to be outdated
         with self.ttl.writing(session, operation, body), self.dax.writing(session, operation, body):
             yield
 
@@ -73,12 +73,12 @@ class Layers(Cache):
 
 
 def remaining(declared: Staleness, age: float) -> Staleness | None:
-    """How long the process may keep what a cluster may have kept for `age` seconds; None: not at all."""
+    """Returns how long the process may cache what a cluster may have cached for `age` seconds; None if not at all."""
     if declared.seconds < age:
-        return declared  # this never goes through a cluster
+        return declared  # such reads never go through a cluster
     seconds = declared.seconds - age
     if seconds == 0:
         return None
-    # a cluster's word that there is nothing is taken only where that may be as old as the cluster's answers
+    # a cluster's missing item is accepted only if absence may be as old as the cluster's rows
     absence = declared.absence_seconds - age if declared.absence_seconds >= age else declared.absence_seconds
     return Staleness(seconds, min(absence, seconds))

@@ -1,4 +1,4 @@
-"""The interface between table and cache, and the key under which a cache keeps an answer."""
+"""The interface between the table and a cache, and the key under which a cache stores rows."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -19,17 +19,17 @@ from gateway.store.plan import QueryPartition
 
 
 class PreparedReads(NamedTuple):
-    """What was prepared for reads of one form: who may send them, by the policies `shared`, and their typed rows."""
+    """The prepared permission for reads of one form, valid for the policies `shared`, and the type of their rows."""
 
     shared: SharedPermissions
     permission: PreparedPermission | None
     decode: Callable[[bytes], list[Any]]
 
     def statements(self, session: Session, partitions: Sequence[str]) -> tuple[str, ...] | None:
-        """What allows to read these partitions; None: the evaluator has to decide.
+        """Returns the statements that allow reading these partitions; None if the evaluator has to decide.
 
-        INVARIANT: only for the policies that it was prepared for, and only on keys of the tenant and the subject that
-        they let in.
+        INVARIANT: only for the policies that it was prepared for, and only for keys of the tenant and the subject that
+        they allow.
         """
         permissions, permission = session.permissions, self.permission
         if permission is None or permissions.shared is not self.shared:
@@ -39,9 +39,9 @@ class PreparedReads(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """How something is read: the attributes as they are stored, consistently or not, and how stale it may be.
+    """How something is read: the stored attributes, whether strongly consistent, and how stale it may be.
 
-    Where it is `prepared`, what is kept is answered as typed rows; what has to be read is answered as it came.
+    If it is `prepared`, cached rows are returned as typed rows; rows that are read are returned as they came.
     """
 
     names: tuple[str, ...]
@@ -51,14 +51,16 @@ class Asked(NamedTuple):
 
 
 class ReadKey(NamedTuple):
-    """INVARIANT: a tuple and never a joined text, so that no part can imitate another.
+    """The cache key of a read.
+
+    INVARIANT: a tuple and never a joined text, so that no part can imitate another.
 
     The position where a page starts is one of its bounds, so it needs no part of its own.
     """
 
     tenant: TenantId
-    fingerprint: str  # of the policies: who may see less never meets what another has read
-    table: tuple[str, str]  # address and name: a tenant that moves meets nothing of its old table
+    fingerprint: str  # of the policies: a role that may see less never gets what another has read
+    table: tuple[str, str]  # address and name: a tenant that moves gets nothing from its old table
     on: str | None  # an index
     partition: str
     sort: str | KeyRange  # one sort key for an item, a range for a page
@@ -66,7 +68,7 @@ class ReadKey(NamedTuple):
     limit: int
     projection: tuple[str, ...]
     strong: bool
-    subject: str | None = None  # of an own-rows session: what one subject has read is not shown to another
+    subject: str | None = None  # of an own-rows session: rows that one subject has read are not shown to another
 
     @property
     def item(self) -> ItemKey | None:
@@ -102,14 +104,14 @@ def _read(
 
 
 class Via(NamedTuple):
-    """A way to the table."""
+    """An alternative client and target for reading the table."""
 
     client: DynamoDB
     source: Source
 
 
 class ReadItems(Protocol):
-    """Reads items past the cache; those that do not exist are left out."""
+    """Reads items, bypassing the cache; missing items are omitted."""
 
     async def __call__(
         self, access: Access, keys: tuple[ItemKey, ...], *, strong: bool, via: Via | None = None
@@ -117,13 +119,13 @@ class ReadItems(Protocol):
 
 
 class ReadPage(Protocol):
-    """Reads a page past the cache."""
+    """Reads a page, bypassing the cache."""
 
     async def __call__(self, access: Access, plan: QueryPartition, *, via: Via | None = None) -> list[Wire]: ...
 
 
 class Cache(Protocol):
-    """What stands between the table and DynamoDB for everything that declares how stale it may be."""
+    """Sits between the table and DynamoDB for all reads that declare how stale they may be."""
 
     async def items(
         self, access: Access, keys: tuple[ItemKey, ...], asked: Asked, read: ReadItems
@@ -132,17 +134,17 @@ class Cache(Protocol):
     async def page(self, access: Access, plan: QueryPartition, asked: Asked, read: ReadPage) -> list[Wire]: ...
 
     def writing(self, session: Session, operation: str, body: Mapping[str, Any]) -> AbstractContextManager[None]:
-        """Wraps a write: after it, no answer is older than the write."""
+        """Wraps a write: afterwards, no returned row is older than the write."""
         ...
 
     def forget_written(self, session: Session, keys: Sequence[ItemKey]) -> None:
-        """Drops every answer that a write of these items, made by another process, may have changed."""
+        """Drops all rows that a write of these items, made by another process, may have changed."""
         ...
 
     def changed(self, tenant: TenantId, write: Written) -> None:
-        """The same for a write that a change note tells, with the places where the item was and is."""
+        """Does the same for a write from a change note, which has the old and new places of the item."""
         ...
 
     def forget_all(self) -> None:
-        """Drops the answers of all tenants, because change notes may have been lost."""
+        """Drops the rows of all tenants, because change notes may have been lost."""
         ...

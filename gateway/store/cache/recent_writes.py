@@ -1,4 +1,4 @@
-"""Recent writes of this process: replicas and indexes may lag behind them, so such answers are not kept."""
+"""Recent writes of this process: replicas and indexes may lag behind them, so such rows are not cached."""
 
 import math
 from collections import Counter, deque
@@ -12,7 +12,7 @@ from gateway.store.cache.written_keys import Written, WrittenPlace
 K = TypeVar("K")
 
 NEVER = -math.inf
-_MOST = 1_000  # writes of one tenant; beyond, all its items count as written
+_MOST = 1_000  # writes of one tenant; with more, all its items count as written
 
 
 class _Tenant:
@@ -33,7 +33,7 @@ class _Tenant:
 
 
 class RecentWrites:
-    """Remembers for `seconds`; a moment is one of the caller's clock."""
+    """Remembers writes for `seconds`; all times are on the caller's clock."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -41,7 +41,7 @@ class RecentWrites:
         self._ages: deque[tuple[float, TenantId]] = deque()
 
     def note(self, tenant: TenantId, writes: tuple[Written, ...] | None, now: float) -> None:
-        """None stands for a write that may have changed anything of the tenant."""
+        """Records writes; None means a write that may have changed anything of the tenant."""
         self._forget(now)
         known = self._tenants.get(tenant)
         if known is None:
@@ -55,17 +55,17 @@ class RecentWrites:
             known.places.clear()
 
     def last(self, tenant: TenantId) -> float:
-        """When the tenant last wrote anything."""
+        """Returns when the tenant last wrote anything."""
         known = self._tenants.get(tenant)
         return NEVER if known is None else known.last
 
     def item(self, tenant: TenantId, key: ItemKey) -> float:
-        """When this item may last have been written."""
+        """Returns when this item may last have been written."""
         known = self._tenants.get(tenant)
         return NEVER if known is None else max(known.everything, known.items.get(key, NEVER))
 
     def shown(self, read: ReadKey, holds: tuple[ItemKey, ...]) -> float:
-        """When a write may last have changed what this read answers; `holds` are the items of the answer."""
+        """Returns when a write may last have changed the result of this read; `holds` are the items in it."""
         known = self._tenants.get(read.tenant)
         if known is None:
             return NEVER
@@ -75,7 +75,7 @@ class RecentWrites:
         return max(found, at, known.everything)
 
     def partition(self, read: ReadKey) -> float:
-        """When something was last written to the partition of the table that this read is about."""
+        """Returns when something was last written to the partition of the table that this read concerns."""
         known = self._tenants.get(read.tenant)
         if known is None or read.on is not None:
             return NEVER
@@ -96,7 +96,7 @@ class RecentWrites:
             if last <= now - self._seconds:
                 del self._tenants[tenant]
             else:
-                # once for each tenant, however much it writes
+                # once per tenant, however much it writes
                 self._ages.append((last, tenant))
 
 
@@ -106,7 +106,7 @@ def _put_last(moments: dict[K, float], key: K, now: float) -> None:
 
 
 def _drop_first(moments: dict[K, float], since: float) -> None:
-    """Those that are over: the newest is the last of its dictionary."""
+    """Drops expired entries; the last entry of the dictionary is the newest."""
     while moments:
         key = next(iter(moments))
         if moments[key] > since:
@@ -115,7 +115,7 @@ def _drop_first(moments: dict[K, float], since: float) -> None:
 
 
 class Underway:
-    """Writes that run at one time: of two on one item, nobody here can tell which one came last."""
+    """Writes in progress: if two write the same item, this process cannot tell which one came last."""
 
     def __init__(self) -> None:
         self._running: Counter[ItemKey] = Counter()
@@ -128,7 +128,7 @@ class Underway:
                 self._contested.add(write.key)
 
     def end(self, writes: tuple[Written, ...]) -> frozenset[ItemKey]:
-        """The items of these writes that another write touched meanwhile."""
+        """Returns the items of these writes that another write touched in the meantime."""
         contested = frozenset(write.key for write in writes if write.key in self._contested)
         for write in writes:
             self._running[write.key] -= 1

@@ -1,4 +1,4 @@
-"""What is kept of one tenant, and how to find what a write makes wrong."""
+"""The cache entries of one tenant, indexed so that a write finds the entries it invalidates."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,13 +15,13 @@ from gateway.model.types import Wire
 from gateway.store.cache.read_path import ReadKey
 from gateway.store.cache.written_keys import Written, WrittenPlace
 
-# One remembered answer: as bytes, so that nobody can change it and its size is known.
+# An entry stores its rows as bytes, so that they cannot be modified and their size is known.
 
-# what an entry takes beside its content, measured by bench/cache.py: key, places in the indexes, bookkeeping
+# the memory of an entry besides its content, measured by bench/cache.py: key, places in the indexes, bookkeeping
 ENTRY_BYTES = 1_000
 ROW_BYTES = 500
-# Of its time: how long an answer is fresh, and how long it serves at all. One point in between for each answer, so that
-# what was read at one moment is not read again at one moment.
+# The parts of its lifetime for which an entry is fresh and for which it is used at all. Each entry gets a random point
+# in these ranges, so that rows that were read together are not refreshed together.
 _FRESH, _SERVES = (0.6, 0.8), (0.9, 1.0)
 
 
@@ -41,7 +41,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class CachedRows:
-    """Rows as they were read at a moment, and what that cost."""
+    """Rows as they were read at a point in time, and the cost of the read."""
 
     rows: Sequence[Wire]
     holds: tuple[ItemKey, ...]
@@ -50,16 +50,19 @@ class CachedRows:
 
 
 def entry(answer: CachedRows, staleness: Staleness, share: float, expires_at: float | None) -> Entry | None:
-    """None where it may not be kept; `share` is the jitter from 0 to 1, `expires_at` when its first row ends."""
+    """Returns None if the rows may not be cached; `share` is the jitter from 0 to 1.
+
+    `expires_at` is when the first row expires.
+    """
     seconds = staleness.seconds if answer.rows else staleness.absence_seconds
-    # INVARIANT: counted from when it was asked, an answer is never older than its declaration allows.
+    # INVARIANT: counted from the start of its read, an entry is never older than its declaration allows.
     over_at = answer.read_at + seconds * (_SERVES[0] + (_SERVES[1] - _SERVES[0]) * share)
     if expires_at is not None:
         over_at = min(over_at, expires_at)
     fresh_until = min(over_at, answer.read_at + seconds * (_FRESH[0] + (_FRESH[1] - _FRESH[0]) * share))
     if over_at <= answer.read_at:
         return None
-    # a copy of the right length: orjson keeps the room of several kilobytes that it has written in
+    # a copy of the exact length, because orjson over-allocates by several kilobytes
     content = bytes(memoryview(orjson.dumps(answer.rows)))
     size = len(content) + ENTRY_BYTES + ROW_BYTES * len(answer.holds)
     return Entry(content, answer.holds, staleness, fresh_until, over_at, answer.units, size)
@@ -69,13 +72,13 @@ Partition = tuple[str | None, str]
 
 
 class Segment:
-    """INVARIANT: one tenant's alone; it is dropped as a whole when the tenant is suspended."""
+    """INVARIANT: belongs to one tenant alone; it is dropped as a whole when the tenant is suspended."""
 
     def __init__(self, tenant: TenantId, limit: int) -> None:
         self.tenant = tenant
-        self.shared_reads = 0  # under way
+        self.shared_reads = 0  # in progress
         self._entries: LRUCache[ReadKey, Entry] = LRUCache(limit, getsizeof=_size)
-        # dicts in place of sets keep an order, so that equal histories stay equal
+        # dicts instead of sets, because they are ordered, so that equal histories give equal results
         self._by_item: defaultdict[ItemKey, dict[ReadKey, None]] = defaultdict(dict)
         self._by_partition: defaultdict[Partition, dict[ReadKey, None]] = defaultdict(dict)
         self._fingerprints: dict[str, str] = {}
@@ -96,7 +99,7 @@ class Segment:
         return entry if entry is not None and now < entry.over_at else None
 
     def over(self, read: ReadKey, now: float) -> bool:
-        """Whether its time is over; asking is no use of it."""
+        """Whether the entry has ended; asking does not count as use."""
         return read not in self._entries or Cache.__getitem__(self._entries, read).over_at <= now
 
     def ends(self) -> Iterator[tuple[float, ReadKey]]:
@@ -117,7 +120,7 @@ class Segment:
         return entry is not None
 
     def drop_oldest(self) -> None:
-        """The one that was not used for longest."""
+        """Drops the least recently used entry."""
         self._unlist(*self._entries.popitem())
 
     def _unlist(self, read: ReadKey, entry: Entry) -> None:
@@ -127,19 +130,19 @@ class Segment:
             _discard(self._by_partition, (read.on, read.partition), read)
 
     def affected(self, write: Written) -> dict[ReadKey, None]:
-        """The entries that the write makes wrong: those that hold the item, and pages on which it may be now."""
+        """Returns the entries that the write invalidates: those with the item, and pages that it may be on now."""
         reads = dict(self._by_item.get(write.key, {}))
         for place in write.places:
             reads.update(dict.fromkeys(self._pages(place)))
         return reads
 
     def outdated(self, role: str, fingerprint: str) -> tuple[ReadKey, ...]:
-        """What was kept for the role under other policies than it has now."""
+        """Returns the role's entries under earlier policies."""
         before = self._fingerprints.get(role)
         if before == fingerprint:
             return ()
         self._fingerprints[role] = fingerprint
-        # two roles may have the same policies: those of another role stay
+        # two roles may have the same policies; entries of the other role stay
         if before is None or before in self._fingerprints.values():
             return ()
         return tuple(read for read in self._entries if read.fingerprint == before)
@@ -158,7 +161,7 @@ class Segment:
                     yield read
 
     def _touched(self, read: ReadKey, entry: Entry) -> tuple[ItemKey, ...]:
-        # an item that does not exist is not in the answer, and can come into being
+        # a missing item is not among the rows, but may be created
         key = read.item
         return entry.holds if key is None else (key,)
 

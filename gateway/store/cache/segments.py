@@ -1,7 +1,7 @@
-"""The segments of all tenants: bounded by bytes, and shared fairly when they are full.
+"""The segments of all tenants: limited in bytes, and shared fairly when full.
 
-What has to make room is the least used entry of the tenant that takes most. So a tenant that takes no more than its
-equal share loses nothing, whatever the others do, and a tenant that is alone may use everything.
+Evicts the least recently used entry of the largest segment. Therefore a tenant that takes no more than an equal share
+loses nothing, whatever the others do, and a tenant on its own may use everything.
 """
 
 from collections.abc import Callable
@@ -13,8 +13,8 @@ from gateway.store.cache.read_path import ReadKey
 from gateway.store.cache.segment import Entry, Segment
 from gateway.store.cache.stats import Counts, Tally
 
-_LARGEST_PART = 64  # an entry of more than this part of the room is not kept
-_SLACK = 1_024  # outdated marks that a heap may hold beside as many as it has right ones
+_LARGEST_PART = 64  # an entry larger than this fraction of the limit is not cached
+_SLACK = 1_024  # outdated marks that a heap may hold in addition to as many as it has valid ones
 
 
 class Segments:
@@ -25,7 +25,7 @@ class Segments:
         self._segments: dict[TenantId, Segment] = {}
         self.bytes = 0
         self.entries = 0
-        self._order = count()  # breaks ties, since segments have no order
+        self._order = count()  # breaks ties, because segments cannot be compared
         self._sizes: list[tuple[int, int, Segment]] = []
         self._ends: list[tuple[float, int, Segment, ReadKey]] = []
 
@@ -45,7 +45,7 @@ class Segments:
         return self._segments.get(tenant)
 
     def holds(self, segment: Segment) -> bool:
-        """Whether the segment is still the tenant's."""
+        """Whether the segment is still the tenant's current one."""
         return self._segments.get(segment.tenant) is segment
 
     def keep(self, segment: Segment, read: ReadKey, entry: Entry) -> bool:
@@ -70,7 +70,7 @@ class Segments:
         return dropped
 
     def clear(self, tenant: TenantId) -> int:
-        """Everything of the tenant; what is being read for it will not be kept. How many entries that were."""
+        """Drops all entries of the tenant and returns their number; reads in progress for it will not be cached."""
         segment = self._segments.pop(tenant, None)
         if segment is None:
             return 0
@@ -92,7 +92,7 @@ class Segments:
         heappush(self._sizes, (-segment.size, next(self._order), segment))
 
     def _largest(self) -> Segment:
-        """A segment that grows is marked anew, one that shrinks is not: so a mark is never too small."""
+        """Returns the largest segment; growth adds a new mark and shrinking does not, so a mark is never too small."""
         while True:
             size, _, segment = heappop(self._sizes)
             if not self.holds(segment):

@@ -1,4 +1,4 @@
-"""Reads that every request with the same question shares, and the DynamoDB requests that they stand for."""
+"""Reads that all requests for the same rows share, and the DynamoDB requests that they replace."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ ReadRows = Mapping[ReadKey, list[Wire]]
 
 @dataclass(frozen=True, slots=True)
 class ReadContext:
-    """`access` belongs to the read itself, since the request that started it may end first."""
+    """`access` belongs to the read itself, because the request that started it may end first."""
 
     access: Access
     started: float
@@ -32,7 +32,7 @@ SharedRead = Flight[ReadRows, ReadContext]
 
 
 async def wait_for_reads(shared_reads: Iterable[SharedRead], deadline: float | None) -> None:
-    """Waits until all have ended; raises the first failure, as an error of the caller's own."""
+    """Waits until all have ended; raises the first failure, as the caller's own error."""
     tasks = dict.fromkeys(shared_read.task for shared_read in shared_reads)
     left = None if deadline is None else deadline - asyncio.get_running_loop().time()
     _, under_way = await asyncio.wait(tasks, timeout=left)
@@ -48,7 +48,7 @@ async def wait_for_reads(shared_reads: Iterable[SharedRead], deadline: float | N
             raise error
 
 
-# Reads that are answered together, and the requests that they would be without a cache.
+# Reads that are served together, and the requests that they would be without a cache.
 
 _CHUNK = 100  # keys of one BatchGetItem
 
@@ -56,7 +56,7 @@ Request = tuple[str, dict[str, Any]]
 
 
 class BatchedRead(NamedTuple):
-    """`requests` are what would be sent for some of the reads, `fetch` sends it."""
+    """`requests` yields what would be sent for some of the reads; `fetch` sends it."""
 
     operation: str
     on: str | None  # an index

@@ -1,4 +1,4 @@
-"""What the caches did, counted by group of tenants; few groups, because they become labels of metrics."""
+"""Cache statistics by group of tenants; groups are few, because they become metric labels."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
@@ -15,18 +15,18 @@ def one_group(tenant: TenantId) -> str:
 
 @dataclass(slots=True)
 class Counts:
-    """Reads of the process's cache; the numbers only grow. An answer counts once: as hit, stale, shared or miss."""
+    """Counters of the in-process cache; they only grow. Each read is counted once: as hit, stale, shared or miss."""
 
     hits: int = 0
-    stale: int = 0  # served although its renewal was due, which then ran in the background
-    shared: int = 0  # waited for a read of another request
+    stale: int = 0  # served although a refresh was due, which then ran in the background
+    shared: int = 0  # waited for the read of another request
     misses: int = 0
     renewals: int = 0
-    evictions: int = 0  # dropped before their time to make room
+    evictions: int = 0  # dropped early to make room
     dropped: int = 0  # because of a write, a suspension or changed policies
     carried: int = 0  # replaced by what was written
-    units: float = 0.0  # read capacity that was not consumed
-    renewal_units: float = 0.0  # read capacity of renewals, which belong to no request
+    units: float = 0.0  # read capacity that was saved
+    renewal_units: float = 0.0  # read capacity of background refreshes, which belong to no request
 
     def __add__(self, other: "Counts") -> "Counts":
         return Counts(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
@@ -34,7 +34,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class CacheStats:
-    """A snapshot."""
+    """A snapshot of the counters."""
 
     groups: Mapping[str, Counts]
     entries: int
@@ -48,17 +48,17 @@ class CacheStats:
 
 @dataclass(slots=True)
 class DaxCounts:
-    """Reads that may use a cluster; the numbers only grow. A read that takes several calls counts each."""
+    """Counters of reads that may use a cluster; they only grow. A read with several calls counts each of them."""
 
     answered: int = 0
-    failed: int = 0  # the cluster did not answer, and the table did
+    failed: int = 0  # the cluster did not respond, and the table was read
     avoided: int = 0  # the cluster was not called: it failed recently, or all threads were busy
-    passed: int = 0  # may not use a cluster: too fresh, strong, or a role with rules on attributes
+    passed: int = 0  # must not use a cluster: must be fresher, is strong, or the role has rules on attributes
 
 
 @dataclass(frozen=True, slots=True)
 class DaxStats:
-    """A snapshot."""
+    """A snapshot of the counters."""
 
     groups: Mapping[str, DaxCounts]
     clusters: Mapping[str, str]  # name to the state of its breaker: closed, open, trying
@@ -68,7 +68,7 @@ C = TypeVar("C", Counts, DaxCounts)
 
 
 class Tally(Generic[C]):
-    """Counts of each group."""
+    """Counters by group."""
 
     def __init__(self, new: Callable[[], C], group_of: GroupOf) -> None:
         self._new: Callable[[], C] = new

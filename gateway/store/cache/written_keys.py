@@ -1,4 +1,4 @@
-"""The items that a write request changes, read from the request itself, so that no mutation can omit one."""
+"""Finds the items that a write request changes in the request itself, so that no mutation can omit one."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,13 +18,13 @@ Body = Mapping[str, Any]
 _WORD = re.compile(r"#?\w+")
 _SET = re.compile(r"(#\w+) = (:\w+)")
 _REMOVE = re.compile(r"\bREMOVE\b.*?(?=\b(?:SET|ADD|DELETE)\b|$)", re.DOTALL)
-# a number as DynamoDB gives it back; written in another way it would be read in another way
+# a number in the form that DynamoDB returns; it normalizes any other form
 _PLAIN_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,37}|-?(0|[1-9][0-9]{0,30})\.[0-9]{0,5}[1-9]")
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenPlace:
-    """Where an item is found now; None is what the request does not tell, and stands for any."""
+    """Where an item is now; None means that the request does not say, and stands for any value."""
 
     index: str | None
     partition: str | None
@@ -43,12 +43,12 @@ class WrittenPlace:
 class Written:
     key: ItemKey
     places: tuple[WrittenPlace, ...] = ()
-    row: Wire | None = None  # the whole item as it is now, where the request tells it exactly
+    row: Wire | None = None  # the whole new item, if the request contains it exactly
     gone: bool = False
 
 
 def written(spec: TableSpec, operation: str, body: Body) -> tuple[Written, ...] | None:
-    """Every item that the request may change; None where the request is not understood."""
+    """Returns every item that the request may change; None if the request is not understood."""
     try:
         return tuple(_members(spec, operation, body))
     except (KeyError, TypeError, ValueError, AttributeError):
@@ -56,7 +56,7 @@ def written(spec: TableSpec, operation: str, body: Body) -> tuple[Written, ...] 
 
 
 def written_anywhere(spec: TableSpec, keys: Iterable[ItemKey]) -> tuple[Written, ...]:
-    """Items of which only the keys are known: each may be on any page of any index."""
+    """Returns items of which only the keys are known: each may be on any page of any index."""
     indexes = tuple(WrittenPlace(index.name, None, None) for index in spec.indexes)
     return tuple(Written(key, (WrittenPlace(None, key.pk, key.sk), *indexes)) for key in keys)
 
@@ -101,21 +101,21 @@ def _member(spec: TableSpec, kind: str, part: Body) -> Iterator[Written]:
 
 
 def _moved(spec: TableSpec, part: Body) -> Iterator[WrittenPlace]:
-    """Where an update puts the item on indexes; only what changes is in it, so a partition may be missing."""
+    """Yields the item's new places in indexes; an update contains only changes, so the partition may be missing."""
     names, values = part.get("ExpressionAttributeNames", {}), part.get("ExpressionAttributeValues", {})
     assigned, words = _parts(part["UpdateExpression"])
     sets = {names[name]: values[value]["S"] for name, value in assigned if "S" in values[value]}
     mentioned = {names.get(word, word) for word in words}
     for index in spec.indexes:
-        # what is changed in a form that is not read here may be anywhere in the index
+        # an assignment in a form that is not parsed here may put the item anywhere in the index
         if index.pk in mentioned or index.sk in mentioned:
             yield WrittenPlace(index.name, sets.get(index.pk), sets.get(index.sk))
 
 
 @lru_cache(maxsize=1_024)
 def _parts(expression: str) -> tuple[tuple[tuple[str, str], ...], frozenset[str]]:
-    """What an update expression assigns, and all its words. Ours name placeholders only, so there are few of them."""
-    # what leaves an index is on no new page of it
+    """Returns the assignments in an update expression, and all its words; cached, as there are few expressions."""
+    # an item that leaves an index is on no new page of it
     expression = _REMOVE.sub("", expression)
     return tuple(_SET.findall(expression)), frozenset(_WORD.findall(expression))
 
@@ -125,7 +125,7 @@ def _key(spec: TableSpec, item: Body) -> ItemKey:
 
 
 def _exact(value: Any) -> bool:
-    """Whether it will be read as it was written: DynamoDB writes numbers in its own way."""
+    """Whether DynamoDB returns the value as it was written; it normalizes numbers."""
     if isinstance(value, Mapping):
         for kind, part in value.items():
             if kind == "N" and isinstance(part, str) and not _PLAIN_NUMBER.fullmatch(part):

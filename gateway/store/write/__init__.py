@@ -1,1 +1,1 @@
-"""Writes: changes as values, the transactions that commit them, idempotency."""
+"""Writes: changes as values, the transactions that commit them, and idempotency."""

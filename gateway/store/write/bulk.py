@@ -1,4 +1,4 @@
-"""Many items in one mutation: all in one transaction, or in several, with a result for each item."""
+"""Bulk mutations: many items in one transaction or in several, with a result for each item."""
 
 import asyncio
 import logging
@@ -22,14 +22,14 @@ from gateway.store.write.writer import ItemResult, MutationResult, Writer
 
 ITEMS = "items"
 MAX_TRANSACTION_BYTES = 4 * 1024 * 1024
-_TOGETHER = 25  # items in one transaction of several
-_EARLIER = 0.25  # seconds before the deadline, so that the results are told and not a timeout
+_TOGETHER = 25  # items per transaction, if there are several
+_EARLIER = 0.25  # seconds before the deadline, so that the results are returned instead of a timeout
 
 _log = logging.getLogger("gateway.bulk")
 
 
 async def bulk_write(writer: Writer, bulk: Bulk, rows: Sequence[Mapping[str, Any]]) -> MutationResult:
-    """`rows` are inputs of the mutation of one item, each with its position as its index in the result."""
+    """`rows` are inputs of the single-item mutation, by their index in the result."""
     if not 1 <= len(rows) <= bulk.max_items:
         raise invalid(f"send 1 to {bulk.max_items} items, not {len(rows)}", ITEMS)
     results = await _BulkWrite(writer, bulk, rows).run()
@@ -53,7 +53,7 @@ class _Batch:
         self.size += _size(part)
 
     def same(self, part: Change, *, atomic: bool) -> int | None:
-        """An item of this batch that writes what the part writes, too; one transaction cannot do both."""
+        """Returns an item of this batch with a write to the same row as the part; one transaction cannot do both."""
         known = {member.key: member for member in self.change.members}
         for member in part.members:
             if member.key in known and not _may_join(known[member.key], member, atomic=atomic):
@@ -62,12 +62,12 @@ class _Batch:
 
     def has_room(self, part: Change) -> bool:
         new = sum(member.key not in self.owners for member in part.members)
-        # one is left for the record of the idempotency key
+        # leave room for the record of the idempotency key
         return len(self.change.members) + new < MAX_MEMBERS and self.size + _size(part) <= MAX_TRANSACTION_BYTES
 
 
 def _may_join(known: Member, new: Member, *, atomic: bool) -> bool:
-    """Items that can fail one without the other share only what no item writes for itself: counts and checks."""
+    """Whether two writes can be shared: items that fail independently share only counters and checks."""
     if atomic:
         return joined_members(known, new) is not None
     return (known.counts is not None and new.counts is not None) or (known.refers and new.refers)
@@ -91,7 +91,7 @@ class _BulkWrite:
         await self._recall()
         await (self._write_all() if self._bulk.atomic else self._write_each())
         if any(result.faults for result in self._results.values()):
-            # a duplicate of the request may have been faster, and what stands in the way are its very changes
+            # a duplicate of the request may have been faster, so that its own changes cause the conflict
             await self._recall()
         return tuple(self._results.get(index) or ItemResult(index) for index in self._rows)
 
@@ -112,7 +112,7 @@ class _BulkWrite:
     async def _write_all(self) -> None:
         pending = self._pending()
         if len(pending) < len(self._rows):
-            return  # something is wrong with an item, or all were written before
+            return  # an item has faults, or all items were written before
         stored = await self._stored(pending)
         batch = _Batch(self._writer.change())
         for index in pending:
@@ -153,7 +153,7 @@ class _BulkWrite:
             except Exception:
                 if not any(result.written for result in self._results.values()):
                     raise
-                # INVARIANT: what has been written is told, whatever happens afterwards.
+                # INVARIANT: what has been written is reported, whatever happens afterwards.
                 _log.exception("a bulk mutation failed after some of its items were written")
                 self._unfinished(self._pending(), "it may have been written")
 
@@ -163,7 +163,7 @@ class _BulkWrite:
         return None if deadline is None else deadline - _EARLIER
 
     async def _write_some(self, indexes: list[int]) -> None:
-        """Writes as many of the first items as one transaction can; those that fail have a result afterwards."""
+        """Writes as many of the first items as fit into one transaction; those that fail then have a result."""
         stored = await self._stored(indexes)
         batch = _Batch(self._writer.change())
         for index in indexes:
@@ -183,13 +183,13 @@ class _BulkWrite:
             if index not in self._results:
                 self._fail(index, Fault(UserErrorCode.UNFINISHED, message))
 
-    # Both.
+    # Used by both.
 
     def _pending(self) -> list[int]:
         return [index for index in self._rows if index not in self._results]
 
     async def _stored(self, indexes: list[int]) -> dict[int, Item]:
-        """The items that are to be changed, in one batch; those that are not there have a result afterwards."""
+        """Reads the items to change in one batch; missing items then have a result."""
         if self._bulk.of.step is None or not self._bulk.of.step.reads:
             return {}
         keys = {index: {name: self._rows[index][name] for name in self._entity.key_names} for index in indexes}
@@ -203,7 +203,7 @@ class _BulkWrite:
         return found
 
     async def _staged(self, index: int, stored: Mapping[int, Item]) -> tuple[Item, Change] | None:
-        """What is written for one item; None where it has a result already."""
+        """Returns what is written for one item; None if it already has a result."""
         step, part = self._bulk.of.step, self._writer.change()
         if step is None or index in self._results:
             return None
@@ -236,7 +236,7 @@ class _BulkWrite:
         self._part += 1
         self._results |= {index: ItemResult(index, item, written=True) for index, item in batch.items.items()}
 
-    # Records of idempotency keys: one in each transaction, which tells what it wrote.
+    # Idempotency records: one per transaction, which says what it wrote.
 
     def _remembered(self, batch: _Batch) -> dict[str, Any]:
         keys = {str(index): self._key(item) for index, item in batch.items.items()}
@@ -253,13 +253,13 @@ class _BulkWrite:
             raise Conflict("the same change is being made by another request")
 
     async def _recall(self) -> None:
-        """Takes the results of transactions that a request with the same key has made."""
+        """Adopts the results of transactions that a request with the same key has made."""
         writer = self._writer
         while writer.once is not None:
             known = await writer.records.find(writer.access, replace(writer.once, part=self._part))
             if known is None:
                 return
-            # INVARIANT: this process forgets what those changes made wrong before it answers with their results.
+            # INVARIANT: this process drops what those changes invalidate before it returns their results.
             writer.table.forget_written(writer.access, [ItemKey(*key) for key in known["written"]])
             keys = {int(index): ItemKey(*key) for index, key in known[ITEMS].items()}
             items = await writer.at(self._entity, tuple(keys.values()))

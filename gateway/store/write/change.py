@@ -1,4 +1,4 @@
-"""Changes as pure values: every item, copy, index key and uniqueness mark that is written together."""
+"""Changes as pure values: all items, copies, index keys and uniqueness markers that are written together."""
 
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
@@ -44,18 +44,18 @@ def _now() -> datetime:
 
 @dataclass(slots=True)
 class Change:
-    """Collects what is written in one transaction, all or nothing."""
+    """Collects the writes of one transaction, which succeed or fail together."""
 
     model: Model
     tenant: TenantId
     subject: str | None = None  # of an own-rows session
     members: list[Member] = field(default_factory=list)
-    clock: Callable[[], datetime] | None = _now  # what expires at an attribute expires after this; None: at any time
-    large: tuple[tuple[str, int], ...] = ()  # entities and bytes of items that are larger than most
-    given_up: list[str] = field(default_factory=list)  # the keys of files that no item refers to once this is written
+    clock: Callable[[], datetime] | None = _now  # items must expire after this time; None disables the check
+    large: tuple[tuple[str, int], ...] = ()  # entities and bytes of unusually large items
+    given_up: list[str] = field(default_factory=list)  # the keys of files that no item refers to after this change
 
     def create(self, name: str, values: Values, *, taken: Fault | None = None) -> Item:
-        """A new item; `taken` or ALREADY_EXISTS where its key is taken, ALREADY_EXISTS where a unique value is."""
+        """Adds a new item; `taken` or ALREADY_EXISTS if its key exists, ALREADY_EXISTS if a unique value does."""
         entity = self.model.entities[name]
         values = new_values(entity, values, self.now)
         original, *copies = items_for(self.model, entity, self.tenant, values)
@@ -73,9 +73,9 @@ class Change:
         return self._item(entity, values, 1, marks)
 
     def update(self, item: Item, changes: Values) -> Item:
-        """The item with these values instead; None removes one. CONFLICT where somebody else was faster.
+        """Changes values of the item; None removes one. CONFLICT if another request changed it first.
 
-        Where no value differs nothing is written, and the version stays.
+        If no value differs, nothing is written and the version stays.
         """
         entity = self.model.entities[item.entity]
         version = item.values[self.model.table.version]
@@ -107,7 +107,7 @@ class Change:
         return self._item(entity, after, version + 1, marks)
 
     def remove(self, item: Item, unless: RemovalCondition | None = None) -> Item:
-        """Removes it; one that others refer to is removed by `writer.remove`, which says `unless` what."""
+        """Removes the item; for one that others refer to, use `writer.remove`, which sets the condition `unless`."""
         entity = self.model.entities[item.entity]
         if unless is None and self.model.referrers.get(entity.name):
             raise Internal(f"others refer to {entity.name}; remove it with `await writer.remove(change, item)`")
@@ -131,9 +131,9 @@ class Change:
         return item
 
     def add(self, name: str, key: Values, amounts: Mapping[str, int], fault: Fault, *, never_below_zero: bool) -> None:
-        """Adds to numbers without reading them first: many can do it at once, none is lost.
+        """Adds to numbers without reading them first, so that concurrent increments are never lost.
 
-        OUT_OF_RANGE where a number would leave the bounds of its type; `fault` for every other reason.
+        OUT_OF_RANGE if a number would exceed the bounds of its type; `fault` for any other reason.
         """
         entity = self.model.entities[name]
         if any(set(amounts) & place.names for place in entity.placements):
@@ -159,7 +159,7 @@ class Change:
         self._add("Update", at, expression, fault, Sums(name, key, amounts, floor))
 
     def require(self, name: str, key: Values, fault: Fault, **values: Any) -> None:
-        """The item must exist, with these values; it is not changed."""
+        """Requires that the item exists with these values, without changing it."""
         entity = self.model.entities[name]
         names, given = {"#pk": self.model.table.pk}, {}
         for position, (attribute, value) in enumerate(values.items()):
@@ -170,7 +170,7 @@ class Change:
         self._add("ConditionCheck", item_key(self.tenant, entity, key), body, fault)
 
     def unchanged(self, item: Item) -> None:
-        """The item must still be as it was read; CONFLICT where it is not."""
+        """Requires that the item is still as it was read; CONFLICT otherwise."""
         entity = self.model.entities[item.entity]
         names, given = {"#v": self.model.table.version}, {":v": {"N": str(item.values[self.model.table.version])}}
         key = item_key(self.tenant, entity, item.values)
@@ -182,7 +182,7 @@ class Change:
         return self.clock() if self.clock is not None else None
 
     def _refer(self, entity: Entity, values: Values, changed: Container[str]) -> None:
-        """What the item begins to refer to must exist when this is written."""
+        """Requires that items which this item newly refers to exist when the change is written."""
         for relation in entity.relations:
             if isinstance(relation, Reference) and relation.checked:
                 target = referred(self.model, entity, relation, values)
@@ -221,7 +221,7 @@ class Change:
         self.members.append(member)
 
     def put_raw(self, item: Wire, condition: str, names: Mapping[str, str], values: Wire, fault: Fault) -> None:
-        """An item of the gateway's own, such as an idempotency record."""
+        """Adds an item of the gateway itself, such as an idempotency record."""
         self._add("Put", self._key(item), {**_conditional(condition, names, values), "Item": item}, fault)
 
     def _put(
@@ -258,7 +258,7 @@ class Change:
             self._add("Delete", self._unique(entity, attribute, values), {})
 
     def _unique(self, entity: Entity, attribute: str, values: Values) -> ItemKey:
-        kind: Any = entity.attribute[attribute].type  # a key type: checked with the entity
+        kind: Any = entity.attribute[attribute].type  # a key type, which the model has checked
         text = kind.key_text(attribute, values[attribute])
         return ItemKey(partition(self.tenant, f"{UNIQUE}#{entity.name}#{attribute}#{text}"), UNIQUE)
 
@@ -298,9 +298,9 @@ def _conditional(condition: str, names: Mapping[str, str], values: Wire) -> Wire
 
 
 def created(model: Model, entity: str, tenant: TenantId, values: Values) -> list[Wire]:
-    """Everything that is written when the item is created, for seeds: what it refers to is not checked.
+    """Returns all rows that creating the item writes, for seeds; references are not checked.
 
-    The rows of counters have what this item adds; `add_row` puts those of many items together.
+    Counter rows contain what this item adds; `add_row` sums the rows of many items.
     """
     change = Change(model, tenant, clock=None)
     change.create(entity, values)

@@ -1,4 +1,4 @@
-"""Counters of listings: what a change of an item adds to them, as members of its own transaction."""
+"""Counters of listings: what a change of an item adds to them, as members of the same transaction."""
 
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
@@ -30,10 +30,12 @@ def counter_members(
     after: Values | None,
     marks: Set[str] = NO_MARKS,
 ) -> Iterator[Member]:
-    """For each listing that counts the entity: one less where the item was, one more where it is now.
+    """Yields, for each listing that counts the entity, one less where the item was and one more where it is now.
 
-    Both values are whole items, None where there is none. `marks` are the listings whose counters have the item; only
-    for a counter that is being filled it matters. INVARIANT: these are written with the item or not at all.
+    Both values are whole items, None if there is none. `marks` are the listings whose counters include the item; they
+    matter only for a counter that is being filled.
+
+    INVARIANT: these are written with the item or not at all.
     """
     for listing in model.counted[entity.name]:
         was, now = _before(model, entity, listing, before, marks), _group(model, entity, listing, after)
@@ -47,7 +49,7 @@ def counter_members(
 
 
 def _group(model: Model, entity: Entity, listing: Listing, values: Values | None) -> dict[str, Any] | None:
-    """The parameters with which the listing has the item; None where it does not have it."""
+    """Returns the parameters with which the listing contains the item; None if it does not."""
     if values is None or rendered(entity, model.place(listing), values) is None:
         return None
     return {name: values[name] for name in parameters(model, listing)}
@@ -56,20 +58,21 @@ def _group(model: Model, entity: Entity, listing: Listing, values: Values | None
 def _before(
     model: Model, entity: Entity, listing: Listing, values: Values | None, marks: Set[str]
 ) -> dict[str, Any] | None:
-    """As what the item is counted: not at all where it is older than the counter and was not written since."""
+    """Returns the parameters that the item is counted under; None if it is older than the counter and not in it."""
     known = listing.total_count is not None or listing.name in marks
     return _group(model, entity, listing, values) if known else None
 
 
-# Marks: an item names the listings that count it, so that a counter can be filled for items that were there before it.
+# Marks: an item names the listings that count it, so that a counter can be filled with items older than itself.
 
 
 def entered(
     model: Model, entity: Entity, before: Values | None, after: Values, marks: Set[str] = NO_MARKS
 ) -> frozenset[str]:
-    """The listings that count the item from this write on.
+    """Returns the listings that count the item from this write on.
 
-    A release whose counter is complete marks items, too: beside it may run one that still fills it.
+    A release whose counter is complete also marks items, because a release that still fills it may run at the same
+    time.
     """
     return frozenset(
         listing.name
@@ -79,7 +82,7 @@ def entered(
 
 
 def uncounted(model: Model, entity: Entity, tenant: TenantId, values: Values, marks: Set[str]) -> dict[str, Member]:
-    """For a backfill, by listing: what counts the item in the counters that are being filled and do not have it."""
+    """Returns, by listing, what adds the item to the counters that are being filled and lack it; for a backfill."""
     found = {}
     for listing in model.filling.get(entity.name, ()):
         group = None if listing.name in marks else _group(model, entity, listing, values)
@@ -94,7 +97,7 @@ def marked(names: Set[str]) -> Wire:
 
 
 def add_marks(model: Model, names: Set[str], body: Wire) -> None:
-    """Adds to an Update that these listings count the item."""
+    """Extends an Update to mark that these listings count the item."""
     if names:
         body["ExpressionAttributeNames"]["#marks"] = model.table.counted_by
         body["ExpressionAttributeValues"][":entered"] = marked(names)
@@ -102,7 +105,7 @@ def add_marks(model: Model, names: Set[str], body: Wire) -> None:
 
 
 def _slot(entity: Entity, tenant: TenantId, listing: Listing, values: Values | None) -> int:
-    """By the item's own key, so that what an item adds to a row is taken from the same row."""
+    """Chooses the shard by the item's own key, so that an item is subtracted from the row that it was added to."""
     key = item_key(tenant, entity, values or {})
     return crc32(f"{key.pk}/{key.sk}".encode()) % (listing.counter.shards if listing.counter is not None else 1)
 
@@ -120,10 +123,10 @@ def _member(model: Model, listing: Listing, tenant: TenantId, values: Values, nu
 
 
 def add_condition(model: Model, entity: Entity, before: Values, body: Wire, marks: Set[str] = NO_MARKS) -> None:
-    """Adds to the condition of a write that what decides about counting is as it was read.
+    """Extends the condition of a write: whatever decides how the item is counted must be as it was read.
 
-    INVARIANT: a version alone does not tell: an item that was removed and created again has version 1 once more, and
-    what the one before was counted by would be taken from the counters of the new one.
+    INVARIANT: a version alone is not enough: an item that was removed and created again has version 1 again, and the
+    earlier item's counts would be subtracted for the new one.
     """
     names, values = body["ExpressionAttributeNames"], body["ExpressionAttributeValues"]
     listings = model.counted.get(entity.name, ())
@@ -137,7 +140,7 @@ def add_condition(model: Model, entity: Entity, before: Values, body: Wire, mark
             values[f":c{position}"] = entity.attribute[name].encode(before[name])
             terms.append(f"#c{position} = :c{position}")
     if entity.name in model.filling:
-        # the backfill marks an item and leaves its version
+        # the backfill marks an item without changing its version
         names["#marks"] = model.table.counted_by
         if marks:
             values[":marks"] = marked(marks)
@@ -147,21 +150,21 @@ def add_condition(model: Model, entity: Entity, before: Values, body: Wire, mark
 
 
 def joined_counts(known: Member, new: Member) -> Member:
-    """One member for two that add to the same row."""
+    """Joins two members that add to the same row."""
     number = (known.counts or 0) + (new.counts or 0)
     values = {**known.body["ExpressionAttributeValues"], _NUMBER: {"N": str(number)}}
     return replace(known, body={**known.body, "ExpressionAttributeValues": values}, counts=number)
 
 
 def counter_row(model: Model, member: Member) -> Wire:
-    """The row that the member makes where there is none."""
+    """Returns the row that the member creates if there is none."""
     values = member.body["ExpressionAttributeValues"]
     named = {model.table.entity_type: values[":type"], model.table.counted: values[_NUMBER]}
     return {**key_of(model.table, member.key), **named}
 
 
 def add_row(model: Model, rows: dict[ItemKey, Wire], row: Wire) -> bool:
-    """Puts a row beside others; False where its key is taken. Rows of counters are added up."""
+    """Adds a row to others; False if its key exists. Counter rows are summed."""
     table = model.table
     key = ItemKey(row[table.pk]["S"], row[table.sk]["S"])
     known = rows.get(key)

@@ -1,4 +1,4 @@
-"""Why a change was not made, as values that a front end can act on."""
+"""The reasons why a change was not made, as values that a client can act on."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ class Fault:
     message: str
     field: str | None = None
     current_version: int | None = None
-    # the item whose version tells what is wrong
+    # the item whose version shows what is wrong
     entity: str | None = None
     key: Mapping[str, Any] | None = None
 
 
 def check_declared(model: Model, fault: Fault) -> None:
-    """Clients know the codes of the schema only, so a code that no domain declares is a bug of the mutation."""
+    """Clients know only the codes of the schema, so a code that no domain declares is a bug of the mutation."""
     if isinstance(fault.code, ErrorCode) and fault.code not in model.error_codes:
         raise Internal(f"the error code `{fault.code.name}` is not declared; add it to `Domain(error_codes=...)`")
 
@@ -35,20 +35,20 @@ class Rejected(Conflict):
     def __init__(self, *faults: Fault, keys: tuple[ItemKey, ...] = ()) -> None:
         super().__init__("; ".join(fault.message for fault in faults))
         self.faults = faults
-        self.keys = keys  # of the writes that failed, one for each fault
+        self.keys = keys  # of the failed writes, one for each fault
 
 
 def faults_of(error: BadUserInput) -> tuple[Fault, ...]:
-    """Every fault of an input."""
+    """Collects all faults of an input."""
     return tuple(Fault(UserErrorCode.INVALID, other.message, other.field) for other in (error, *error.others))
 
 
 def invalid(message: str, field: str | None = None) -> Rejected:
-    """To be raised where the input is wrong."""
+    """Returns the error to raise if the input is wrong."""
     return Rejected(Fault(UserErrorCode.INVALID, message, field))
 
 
 def missing(entity: str, key: Mapping[str, Any]) -> Rejected:
-    """To be raised where an item that the change needs does not exist."""
+    """Returns the error to raise if an item that the change needs does not exist."""
     named = ", ".join(f"{name} `{value}`" for name, value in key.items())
     return Rejected(Fault(UserErrorCode.NOT_FOUND, f"there is no {entity} with {named}", next(iter(key), None)))

@@ -1,7 +1,7 @@
-"""Idempotency: a change and the record that it was made are written in one transaction, so a repeat changes nothing.
+"""Idempotency: a change and its record are written in one transaction, so that a repeat changes nothing.
 
-The record lives under the tenant's own prefix for 24 hours. Only a change that was made leaves one: after a refusal the
-same key may be tried again.
+The record stays under the tenant's own prefix for 24 hours. Only a completed change leaves one: after a refusal, the
+same key may be used again.
 """
 
 import hashlib
@@ -31,9 +31,9 @@ _MAX_LENGTH = 256
 
 @dataclass(frozen=True, slots=True)
 class Once:
-    """A caller's key for one mutation with certain arguments.
+    """A caller's key for one mutation with given arguments.
 
-    A mutation that is written in several transactions has a record in each of them: `part` is its number.
+    A mutation that is written in several transactions has a record in each; `part` is its number.
     """
 
     key: str
@@ -49,7 +49,7 @@ def once(key: str, mutation: str, arguments: Mapping[str, Any]) -> Once:
 
 
 def _plain(value: Any) -> Any:
-    # a set has another order in every process, and the repeat may come to another one
+    # the order of a set differs between processes, and the repeat may reach another one
     return sorted(map(str, value)) if isinstance(value, set | frozenset) else str(value)
 
 
@@ -60,7 +60,7 @@ class Records:
         self._clock = clock
 
     async def find(self, access: Access, wanted: Once) -> dict[str, Any] | None:
-        """What was stored with the key; `Rejected` where it was used for something else."""
+        """Returns what was stored with the key; raises `Rejected` if it was used for a different request."""
         key = self._key(access.session.tenant, access.session.subject, wanted)
         names = ("fingerprint", "outcome", self._model.table.pk, self._model.table.ttl)
         body = get_item(self._model.table, access.session.tenancy.table, key, names, strong=True)
@@ -74,7 +74,7 @@ class Records:
         return outcome
 
     def write(self, change: Change, wanted: Once, outcome: Mapping[str, Any]) -> ItemKey:
-        """Adds the record to the change and returns its key; of two that run at once, one fails on it."""
+        """Adds the record to the change and returns its key; of two concurrent requests, one fails on it."""
         table, now = self._model.table, int(self._clock())
         key = self._key(change.tenant, change.subject, wanted)
         item: Wire = {
@@ -84,7 +84,7 @@ class Records:
             "fingerprint": {"S": wanted.fingerprint},
             "outcome": {"S": orjson.dumps(outcome, default=str).decode()},
         }
-        # DynamoDB deletes late: a record that has expired is as good as none
+        # DynamoDB deletes late, so an expired record counts as missing
         names, values = {"#pk": table.pk, "#ttl": table.ttl}, {":now": {"N": str(now)}}
         fault = Fault(UserErrorCode.CONFLICT, "the same change is being made by another request", "idempotencyKey")
         change.put_raw(item, "attribute_not_exists(#pk) OR #ttl <= :now", names, values, fault)
@@ -93,7 +93,7 @@ class Records:
     def _key(self, tenant: TenantId, subject: str | None, wanted: Once) -> ItemKey:
         # hashed, so that any text can be a key and none can imitate another item's
         digest = hashlib.sha256(wanted.key.encode("utf-8", "surrogatepass")).hexdigest()
-        # INVARIANT: a record of an own-rows session is that of its subject; no subject has a '#'.
+        # INVARIANT: a record of an own-rows session belongs to its subject; no subject has a '#'.
         path = digest if subject is None else f"{subject}#{digest}"
         sort = f"{IDEMPOTENCY}#{wanted.part}" if wanted.part else IDEMPOTENCY
         return ItemKey(partition(tenant, f"{IDEMPOTENCY}#{path}"), sort)

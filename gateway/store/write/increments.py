@@ -1,4 +1,4 @@
-"""Increments within bounds: the condition that keeps a number inside its type, and the fault where it would leave."""
+"""Bounded increments: the condition that keeps a number within its type, and the fault for a number outside of it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ from gateway.store.write.faults import Fault
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """What the stored number must be before the increment, so that the sum stays inside."""
+    """The condition on the stored number before the increment, so that the sum stays within bounds."""
 
     operator: str
     limit: int | Decimal
-    absent: bool  # whether the number may be missing: it then counts as 0
+    absent: bool  # whether the number may be missing; it then counts as 0
 
     def condition(self, name: str, value: str) -> str:
         inside = f"{name} {self.operator} {value}"
@@ -29,11 +29,11 @@ class Bound:
 def bound_of(
     entity: Entity, attribute: str, amount: int, floor: int | None = None, *, absent: bool = False
 ) -> Bound | None:
-    """The condition of an increment; `floor` is a minimum besides that of the type."""
+    """Returns the condition of an increment; `floor` is a minimum in addition to that of the type."""
     declared = entity.attribute[attribute]
     lowest, highest = _range(declared.type)
     if amount < 0 and floor is not None:
-        # a missing number is not enough either
+        # a missing number is below the floor, too
         return Bound(">=", max(floor, lowest if lowest is not None else floor) - amount, absent=False)
     limit = highest if amount > 0 else lowest
     if limit is None or not amount:
@@ -48,9 +48,9 @@ def _range(kind: Any) -> tuple[int | Decimal | None, int | Decimal | None]:
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """The numbers that an increment adds to, to tell afterwards whether the bounds of their types stood in its way.
+    """The numbers that an increment adds to, to find out afterwards whether the bounds of their types made it fail.
 
-    One with a floor of its own has a fault of its own for what lies below it.
+    A number with its own floor has its own fault for values below it.
     """
 
     entity: str
@@ -59,7 +59,7 @@ class Sums:
     floor: int | None = None
 
     def fault(self, model: Model, item: Item | None) -> Fault | None:
-        """OUT_OF_RANGE for the first number that would leave its type; None where something else is wrong."""
+        """Returns OUT_OF_RANGE for the first number that would exceed its type; None if something else is wrong."""
         faults = (self._fault(model, item, name) for name in sorted(self.amounts)) if item is not None else ()
         return next((fault for fault in faults if fault is not None), None)
 

@@ -1,4 +1,4 @@
-"""Items as they are stored: keys, index keys, copies, expiry and discriminator are derived here, never given."""
+"""Stored items: their keys, index keys, copies, expiry and discriminator are derived here, never taken from input."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -18,7 +18,7 @@ from gateway.store.capacity_units import READ_BLOCK
 def items_for(
     model: Model, entity: Entity, tenant: TenantId, values: Mapping[str, Any], version: int = 1
 ) -> list[Wire]:
-    """The item and its copies; they are written together or not at all."""
+    """Returns the item and its copies, which are written together or not at all."""
     content = _content(model, entity, values, version)
     return _items(model, entity, _keys(model, entity, tenant, values), content, content)
 
@@ -26,9 +26,9 @@ def items_for(
 def items_before_and_after(
     model: Model, entity: Entity, tenant: TenantId, before: Mapping[str, Any], changes: Mapping[str, Any], version: int
 ) -> tuple[list[Wire], list[Wire]]:
-    """What is stored, and what will be: only what changes is encoded again, only keys that it decides are made again.
+    """Returns what is stored and what will be; encodes only changed values, and rebuilds only the keys they affect.
 
-    Copies will have `version`; that of the item itself is left to the update.
+    Copies will have `version`; the update sets that of the item itself.
     """
     content, keys = _content(model, entity, before, 1), _keys(model, entity, tenant, before)
     after = {name: value for name, value in {**before, **changes}.items() if value is not None}
@@ -49,7 +49,7 @@ def _items(model: Model, entity: Entity, keys: list[Wire | None], content: Wire,
         if key is not None and place.index is not None:
             original |= key
         elif key is not None and place is not entity.primary:
-            # a copy has no index keys, or the item would be found twice
+            # a copy has no index keys; otherwise the item would be found twice
             copies.append({**key, **copied, model.table.copy_of: {"S": place.name}})
     return [original, *copies]
 
@@ -118,7 +118,7 @@ def _keys(model: Model, entity: Entity, tenant: TenantId, values: Mapping[str, A
 
 
 def _key_in(model: Model, entity: Entity, tenant: TenantId, values: Mapping[str, Any], place: Placement) -> Wire | None:
-    """The key of the item in this placement; None where it has no place in an index."""
+    """Returns the key of the item in this placement; None if it has no place in an index."""
     table = model.table
     if place.index is None:
         key = item_key(tenant, entity, values, place)
@@ -130,7 +130,7 @@ def _key_in(model: Model, entity: Entity, tenant: TenantId, values: Mapping[str,
     return {index.pk: {"S": partition(tenant, texts[0])}, index.sk: {"S": texts[1]}}
 
 
-# The size of an item as DynamoDB counts it: names and values, with a little for each nesting.
+# The size of an item as DynamoDB counts it: names and values, with a small overhead for each nesting level.
 
 MAX_ITEM_BYTES = 400 * 1024
 
@@ -168,8 +168,8 @@ def _number(text: str) -> int:
 
 
 def check_size(entity: str, item: dict[str, Any]) -> int:
-    """Its size, or 0 where that is as small as most."""
-    # names and values are part of its JSON, which has more around each of them than DynamoDB counts
+    """Returns the size of the item, or 0 if it is as small as most."""
+    # the JSON contains all names and values, with more overhead than DynamoDB counts
     length = len(orjson.dumps(item))
     if length <= READ_BLOCK and length <= MAX_ITEM_BYTES:
         return 0

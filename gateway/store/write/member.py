@@ -11,9 +11,9 @@ from gateway.store.write.increments import Sums
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One write of a transaction; `fault` is what it means when its condition does not hold.
+    """One write of a transaction; `fault` is reported if its condition fails.
 
-    One that is `optional` is then left out instead, and the others are written without it.
+    A member that is `optional` is then left out instead, and the others are written without it.
     """
 
     kind: Literal["Put", "Update", "Delete", "ConditionCheck"]
@@ -22,5 +22,5 @@ class Member:
     fault: Fault | None = None
     optional: bool = False
     sums: Sums | None = None  # of an increment, whose condition can fail for two reasons
-    counts: int | None = None  # what it adds to a counter; several of one row are joined
-    refers: bool = False  # only makes sure that an item that is referred to exists
+    counts: int | None = None  # what it adds to a counter; members of the same row are joined
+    refers: bool = False  # only ensures that a referenced item exists

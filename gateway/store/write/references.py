@@ -1,4 +1,4 @@
-"""References in a transaction: the item that is referred to exists, and is not removed at the same time."""
+"""References in a transaction: ensures that a referenced item exists and is not removed at the same time."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -21,17 +21,17 @@ Values = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The item that another one refers to; `bound` are the attributes of that other one."""
+    """The item that another item refers to; `bound` are the attributes of the referring item."""
 
     entity: Entity
     key: Values
     bound: tuple[str, ...]
-    counted: bool  # whether its removal depends on who refers to it
+    counted: bool  # whether its removal depends on its referrers
 
 
 @dataclass(frozen=True, slots=True)
 class RemovalCondition:
-    """An item is removed unless somebody has begun to refer to it since `references` were counted."""
+    """Removes an item only if no one has begun to refer to it since `references` were counted."""
 
     attribute: str
     references: int | None
@@ -45,7 +45,7 @@ class RemovalCondition:
 
 
 def referred(model: Model, entity: Entity, relation: Reference, values: Values) -> Target | None:
-    """What the item refers to; None where it refers to nothing."""
+    """Returns the item that is referred to; None if there is no reference."""
     bound = bound_names(model, relation)
     key = {name: values.get(own) for name, own in bound.items()}
     if any(value is None for value in key.values()):
@@ -55,7 +55,7 @@ def referred(model: Model, entity: Entity, relation: Reference, values: Values) 
 
 
 def reference_member(model: Model, tenant: TenantId, target: Target) -> Member:
-    """Checks that the item exists; one whose removal depends on it also counts that somebody began to refer to it."""
+    """Checks that the item exists; if its removal depends on referrers, also counts the new reference."""
     table, name = model.table, target.entity.name
     named = ", ".join(f"{part} `{value}`" for part, value in target.key.items())
     fault = Fault(UserErrorCode.NOT_FOUND, f"there is no {name} with {named}", target.bound[-1])
@@ -70,7 +70,7 @@ def reference_member(model: Model, tenant: TenantId, target: Target) -> Member:
 
 
 def counting(check: Member, attribute: str) -> Member:
-    """The check as an update that counts one more reference."""
+    """Turns the check into an update that counts one more reference."""
     body = dict(check.body)
     body["UpdateExpression"] = "ADD #refs :one"
     body["ExpressionAttributeNames"] = {**body.get("ExpressionAttributeNames", {}), "#refs": attribute}
@@ -79,7 +79,7 @@ def counting(check: Member, attribute: str) -> Member:
 
 
 def joined_members(known: Member, new: Member) -> Member | None:
-    """One member for two of the same item, where one of them only makes sure that it exists."""
+    """Joins two members on the same item, one of which only ensures that it exists."""
     if known.counts is not None and new.counts is not None:
         return joined_counts(known, new)
     if not known.refers and not new.refers:
@@ -88,6 +88,6 @@ def joined_members(known: Member, new: Member) -> Member | None:
     if other.kind == "Delete":
         return None
     if reference.kind == "ConditionCheck" or other.kind in ("Put", "Update"):
-        # what is written here exists afterwards, and has a new version, which a removal looks at
+        # the item exists after this write, and gets a new version, which a removal checks
         return other
     return counting(other, reference.body["ExpressionAttributeNames"]["#refs"])

@@ -1,4 +1,4 @@
-"""Removes an item that others refer to: refused while they do, or together with them."""
+"""Removes an item that others refer to: refuses it while they do, or removes them as well."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -15,12 +15,12 @@ from gateway.store.write.references import RemovalCondition
 if TYPE_CHECKING:
     from gateway.store.write.writer import Writer
 
-_PAGE = 20  # items that are looked at together; each may have copies and unique values
-_ROOM = MAX_MEMBERS - 10  # of one transaction; the rest is for what the mutation itself writes
+_PAGE = 20  # items that are read together; each may have copies and unique values
+_ROOM = MAX_MEMBERS - 10  # members of one transaction; the rest is for the writes of the mutation itself
 
 
 async def remove(writer: "Writer", change: Change, item: Item) -> Item:
-    """Adds the removal to the change; what does not fit into it is removed before, and a repeat goes on from there."""
+    """Adds the removal to the change; what does not fit is removed before, and a repeat continues from there."""
     found = writer.model.referrers.get(item.entity, ())
     if not found:
         return change.remove(item)
@@ -69,7 +69,7 @@ async def _cascade(writer: "Writer", change: Change, referrer: Referrer, item: I
 async def _page(
     writer: "Writer", referrer: Referrer, item: Item, after: str | None, limit: int = _PAGE
 ) -> tuple[list[Item], str | None, bool]:
-    """Some of the items that refer to it, as they are now."""
+    """Returns some of the items that refer to it, in their current state."""
     model, source = writer.model, referrer.source
     arguments = {own: item.values[name] for name, own in bound_names(model, referrer.relation).items()}
     listing = replace(referrer.listing, strong=model.table.consistent(model.place(referrer.listing).index), cached=None)
@@ -77,7 +77,7 @@ async def _page(
     page = await writer.table.query(writer.access, plan)
     if not page.items:
         return [], None, False
-    # an index may still have what is removed already, or not yet have what has changed
+    # an index may still show items that were removed, or not yet show changes
     items = await writer.many(source.name, [row.values for row in page.items])
     current = [row for row in items if row is not None and _refers(row, arguments)]
     return current, page.items[-1].position, page.more

@@ -1,4 +1,4 @@
-"""The Update that makes a stored item what it should be, on condition that nobody has changed it meanwhile."""
+"""The Update that brings a stored item to its new state, provided that it has not changed in the meantime."""
 
 from dataclasses import dataclass
 
@@ -9,20 +9,20 @@ from gateway.model.types import Wire
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """What is set and what is removed; neither the key nor the version is part of it."""
+    """What is set and what is removed, apart from the key and the version."""
 
     sets: Wire
     removes: tuple[str, ...]
 
 
 def difference(before: Wire, after: Wire) -> Rewrite:
-    """Only what differs is sent, so that attributes this model does not know stay as they are."""
+    """Returns only the differences, so that attributes unknown to this model stay as they are."""
     sets = {name: value for name, value in after.items() if before.get(name) != value}
     return Rewrite(sets, tuple(sorted(set(before) - set(after))))
 
 
 def everything(model: Model, entity: Entity, before: Wire, after: Wire) -> Rewrite:
-    """All of the item: what is stored is of an older schema, or lies in an index where it lay before."""
+    """Rewrites the whole item, because it is stored in an older schema or has outdated index keys."""
     table = model.table
     fixed = {table.pk, table.sk, table.version}
     gone = (set(before) | entity.retired | derived_names(model)) - set(after)
@@ -30,12 +30,12 @@ def everything(model: Model, entity: Entity, before: Wire, after: Wire) -> Rewri
 
 
 def derived_names(model: Model) -> frozenset[str]:
-    """What follows from the values of an item besides its own key."""
+    """Returns what is derived from the values of an item, apart from its own key."""
     return frozenset({model.table.ttl, *(name for index in model.table.indexes for name in (index.pk, index.sk))})
 
 
 def update_body(model: Model, entity: Entity, change: Rewrite, version: int, becomes: int) -> Wire:
-    """UpdateExpression and condition; `becomes` is the version afterwards."""
+    """Builds the UpdateExpression and the condition; `becomes` is the new version."""
     names = {"#v": model.table.version, "#schema": model.table.schema}
     values: Wire = {":v": {"N": str(version)}}
     sets, removes = [], []

@@ -1,4 +1,4 @@
-"""The rules of the model on values that are about to be written: normalised first, then every fault at once."""
+"""Applies the model's rules to values before a write: normalizes them, then reports all faults together."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
@@ -12,7 +12,7 @@ Values = Mapping[str, Any]
 
 
 def checked_values(fields: Iterable[Field], values: Values) -> dict[str, Any]:
-    """The input of a mutation in the spelling that is stored; None stays None."""
+    """Normalizes the input of a mutation to the stored form; None stays None."""
     known = {field.name: field for field in fields}
     spelled = _normalised(known, values)
     _refuse(fault for name, value in spelled.items() for fault in _faults(known, name, value))
@@ -20,14 +20,14 @@ def checked_values(fields: Iterable[Field], values: Values) -> dict[str, Any]:
 
 
 def new_values(entity: Entity, values: Values, now: datetime | None = None) -> dict[str, Any]:
-    """The values of a new item, with the defaults of those that are left out; `now` is when it must expire later."""
+    """Returns the values of a new item, with defaults for omitted ones; it must expire after `now`."""
     spelled = _normalised(entity.attribute, {**values, **_defaults(entity, values)})
     _refuse((*_new_faults(entity, spelled), *_expiry_faults(entity, spelled, now)))
     return spelled
 
 
 def changed_values(entity: Entity, before: Values, changes: Values, now: datetime | None = None) -> dict[str, Any]:
-    """What differs from before; None removes a value."""
+    """Returns what differs from before; None removes a value."""
     spelled = _normalised(entity.attribute, changes)
     spelled = {
         name: value for name, value in spelled.items() if before.get(name) != value or name not in entity.attribute
@@ -37,7 +37,7 @@ def changed_values(entity: Entity, before: Values, changes: Values, now: datetim
 
 
 def _defaults(entity: Entity, values: Values) -> dict[str, Any]:
-    """None that is given means the default, too: a new item has no value to remove."""
+    """Applies defaults, also for None, because a new item has no value to remove."""
     missing = (
         attribute
         for attribute in entity.attributes
@@ -98,7 +98,7 @@ def _faults(fields: Mapping[str, Field], name: str, value: Any) -> Iterator[BadU
 
 
 def _refuse(faults: Iterable[BadUserInput]) -> None:
-    """Raises the first fault, which carries the others."""
+    """Raises the first fault, with the others attached."""
     found = tuple(faults)
     if found:
         raise BadUserInput(found[0].message, found[0].field, found[1:])

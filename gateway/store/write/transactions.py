@@ -24,7 +24,7 @@ from gateway.store.write.member import Member
 _TRIES = 8
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 0.5
 _FAILED = "ConditionalCheckFailed"
-# the transaction met another one, or too much traffic: the same one may succeed in a moment
+# a conflict with another transaction, or too much traffic: a retry may succeed
 _PASSING = frozenset({"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"})
 
 
@@ -34,7 +34,7 @@ class Transactions:
         self._model = model
 
     async def run(self, access: Access, change: Change) -> None:
-        """All members or none; raises `Rejected` with the faults of the members that stood in the way."""
+        """Writes all members or none; raises `Rejected` with the faults of the members whose conditions failed."""
         token = token_hex(16)
         for attempt in range(_TRIES):
             if not change.members:
@@ -43,7 +43,7 @@ class Transactions:
                 await self._table.call(access, "TransactWriteItems", _body(access, change, token))
             except TransactionCancelled as error:
                 lighter = await self._lightened(access, change, error)
-                # INVARIANT: while an attempt may have been carried out, the next one has the same token.
+                # INVARIANT: while an attempt may have been executed, the next one has the same token.
                 token = token_hex(16) if lighter or not error.uncertain else token
                 if lighter:
                     continue
@@ -57,7 +57,7 @@ class Transactions:
         raise Conflict("the items are being changed by others; try again")
 
     async def _lightened(self, access: Access, change: Change, error: TransactionCancelled) -> bool:
-        """Whether it was optional members that stood in the way, and the change now goes without them."""
+        """Whether only optional members failed, which are now removed from the change."""
         failed = [
             member for member, reason in zip(change.members, error.reasons, strict=False) if reason.code == _FAILED
         ]
@@ -71,7 +71,7 @@ class Transactions:
         return bool(failed)
 
     def stored(self, access: Access, entity: str, key: Mapping[str, Any]) -> Coroutine[Any, Any, Item | None]:
-        """The whole item as it is now, to change it."""
+        """Returns the whole current item, for a change."""
         known = self._model.entities[entity]
         return self.at(access, known, item_key(access.session.tenant, known, key))
 

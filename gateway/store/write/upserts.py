@@ -1,4 +1,4 @@
-"""Writes without a prior read: upserts in a transaction, counters, and bulk writes in batches of 25."""
+"""Writes without a prior read: upserts in a transaction, increments, and bulk writes in batches of 25."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -26,20 +26,20 @@ Values = Mapping[str, Any]
 
 _CHUNK = 25
 _PARALLEL = 4
-_PATIENCE = 10.0  # seconds to keep trying when the request has no deadline
-_SHARE = 0.9  # of the time that is left: the rest is for telling the caller what was not written
+_PATIENCE = 10.0  # seconds to retry if the request has no deadline
+_SHARE = 0.9  # of the remaining time; the rest is for reporting what was not written
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.025, 1.0
 
 
 def replace(change: Change, name: str, values: Values) -> Item:
-    """The item, whether it is there or not: written twice, it is there once."""
+    """Puts the item, whether or not it exists, so that a repeat has no effect."""
     item = replacement(change, name, values)
     change.append(Member("Put", _key(change, item), {"Item": item}))
     return Item(name, {**values, change.model.table.version: 1}, "")
 
 
 def newest(change: Change, name: str, values: Values, by: str) -> None:
-    """The item, unless a newer one by the timestamp `by` is there; then the rest of the change goes without it."""
+    """Puts the item unless a newer one by the timestamp `by` exists; the rest of the change is written without it."""
     item = replacement(change, name, values)
     body: Wire = {
         "Item": item,
@@ -51,9 +51,9 @@ def newest(change: Change, name: str, values: Values, by: str) -> None:
 
 
 def tally(change: Change, name: str, key: Values, amounts: Mapping[str, int]) -> None:
-    """Adds to the numbers of an item that is nothing but its key and numbers, and makes it where there is none.
+    """Adds to the numbers of an item that has only a key and numbers, and creates it if it is missing.
 
-    OUT_OF_RANGE where a number would leave the bounds of its type.
+    OUT_OF_RANGE if a number would exceed the bounds of its type.
     """
     entity, table = change.model.entities[name], change.model.table
     given = {*key, *amounts}
@@ -93,14 +93,14 @@ def tally(change: Change, name: str, key: Values, amounts: Mapping[str, int]) ->
 
 
 def discard(change: Change, name: str, key: Values) -> None:
-    """The item is gone afterwards, whether it was there or not."""
+    """Removes the item, whether or not it exists."""
     entity = _alone(change.model, change.model.entities[name])
     at = item_key(change.tenant, entity, key)
     change.append(Member("Delete", at, {"Key": key_of(change.model.table, at)}))
 
 
 def replacement(change: Change, name: str, values: Values) -> Wire:
-    """The item as it is stored in place of whatever is there."""
+    """Returns the stored form of an item that replaces any existing one."""
     entity = _alone(change.model, change.model.entities[name])
     if any(isinstance(relation, Reference) and relation.checked for relation in entity.relations):
         raise Internal(f"{name} has references that are checked; use `change.create`")
@@ -111,12 +111,12 @@ def replacement(change: Change, name: str, values: Values) -> Wire:
 
 
 def _alone(model: Model, entity: Entity) -> Entity:
-    # INVARIANT: what has copies or unique values is not replaced unread, or those of the old one would stay.
+    # INVARIANT: an item with copies or unique values is not replaced unread, or those of the old one would stay.
     if entity.copies or entity.unique:
         raise Internal(f"{entity.name} has copies or unique values and cannot be replaced unread")
     if entity.files:
         raise Internal(f"{entity.name} has files, which would be left behind, and cannot be replaced unread")
-    # neither is what is counted: whether there was one before decides what is added
+    # the same applies to counted items: the counters depend on whether there was one before
     if entity.name in model.counted:
         raise Internal(f"{entity.name} is counted and cannot be replaced unread")
     return entity
@@ -127,7 +127,7 @@ def _key(change: Change, item: Wire) -> ItemKey:
 
 
 async def put_all(table: Table, access: Access, items: Sequence[Wire]) -> None:
-    """Writes every item, replacing what is there, so a repeat is safe; an error says how many were not written."""
+    """Writes every item over any existing one, so a repeat is safe; an error says how many were not written."""
     now = asyncio.get_running_loop().time()
     give_up = now + _PATIENCE if access.deadline is None else now + _SHARE * (access.deadline - now)
     chunks = [items[start : start + _CHUNK] for start in range(0, len(items), _CHUNK)]
@@ -140,7 +140,7 @@ async def put_all(table: Table, access: Access, items: Sequence[Wire]) -> None:
 
 
 async def _put_chunk(table: Table, access: Access, items: Sequence[Wire], give_up: float) -> int:
-    """Returns how many items are left when the time is over or DynamoDB refuses."""
+    """Returns how many items are left when time is up or DynamoDB refuses."""
     clock, name = asyncio.get_running_loop().time, access.session.tenancy.table
     left = [{"PutRequest": {"Item": item}} for item in items]
     if not access.session.permissions.check("BatchWriteItem", {"RequestItems": {name: left}}).allowed:
@@ -151,7 +151,7 @@ async def _put_chunk(table: Table, access: Access, items: Sequence[Wire], give_u
         try:
             answer = await table.call(access, "BatchWriteItem", body)
         except (Throttled, Unavailable):
-            # the client has tried it several times; whether it was written is not known, but it does no harm twice
+            # the client has retried; whether it was written is unknown, but writing it twice does no harm
             return len(left)
         left = answer.get("UnprocessedItems", {}).get(name, [])
         if left:
@@ -162,7 +162,7 @@ async def _put_chunk(table: Table, access: Access, items: Sequence[Wire], give_u
 
 
 async def _put_singly(table: Table, access: Access, items: Sequence[Wire], give_up: float) -> int:
-    """For a role that removes nothing: IAM cannot grant the puts of a batch without its deletes."""
+    """Used for roles that may not remove items: IAM cannot grant the puts of a batch without its deletes."""
     clock, name = asyncio.get_running_loop().time, access.session.tenancy.table
     for number, item in enumerate(items):
         if clock() >= give_up:

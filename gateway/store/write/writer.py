@@ -30,9 +30,9 @@ Values = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ItemResult:
-    """What came of one item of a bulk mutation: it was written, and may be gone again, or there are faults.
+    """The result for one item of a bulk mutation: it was written (and may have been removed since), or has faults.
 
-    Without either, it was not written because of the faults of others.
+    If neither, it was not written because of the faults of other items.
     """
 
     index: int
@@ -43,9 +43,9 @@ class ItemResult:
 
 @dataclass(frozen=True, slots=True)
 class MutationResult:
-    """What a mutation answers: the item as it is now, and numbers beside it where it declares some.
+    """The result of a mutation: the current item, and additional numbers if the mutation declares some.
 
-    A bulk mutation answers `results` instead.
+    A bulk mutation returns `results` instead.
     """
 
     item: Item
@@ -67,18 +67,18 @@ async def no_acting(session: Session, role: str, subject: str) -> Session:
 
 
 class Writer:
-    """INVARIANT: made per request with that request's session; it writes under that tenant's prefix only."""
+    """INVARIANT: created per request with that request's session; it writes only under that tenant's prefix."""
 
     def __init__(self, model: Model, table: Table, access: Access, act: Act = no_acting) -> None:
         self.model = model
         self.access = access
         self.table = table
         self._transactions = Transactions(table, model)
-        self.once: Once | None = None  # the idempotency key of the mutation that runs
+        self.once: Once | None = None  # the idempotency key of the running mutation
         self._act = act
 
     async def acting(self, mutation: Mutation) -> "Writer":
-        """The writer of the mutation: this one, or that of the role that the mutation acts in for this caller."""
+        """Returns the writer of the mutation: this one, or one in the role that the mutation acts in."""
         session = self.access.session
         if mutation.acts_as is None or self.model.all_roles[session.role].writes_result(mutation):
             return self
@@ -101,14 +101,14 @@ class Writer:
     @overload
     async def stored(self, entity: str, key: Values, version: int | None = None) -> Item: ...
     async def stored(self, entity: str | type[R], key: Values, version: int | None = None) -> Item | R:
-        """The item to be changed; NOT_FOUND without it, CONFLICT where its version is another one than expected."""
+        """Returns the item to change; NOT_FOUND if it is missing, CONFLICT if its version is not the expected one."""
         name = _name(entity)
         found = self._owned(await self._transactions.stored(self.access, name, key))
         item = self.expected(name, key, found, version)
         return item if isinstance(entity, str) else entity(item)
 
     def expected(self, name: str, key: Values, item: Item | None, version: int | None) -> Item:
-        """The item that was found for the key, if it is there in the version that the caller has read."""
+        """Checks that the item exists in the version that the caller has read."""
         if item is None:
             raise missing(name, key)
         current = item.values[self.model.table.version]
@@ -130,7 +130,7 @@ class Writer:
     @overload
     async def many(self, entity: str, keys: Sequence[Values]) -> list[Item | None]: ...
     async def many(self, entity: str | type[R], keys: Sequence[Values]) -> Sequence[Item | R | None]:
-        """Whole items as they are now, in the order of the keys."""
+        """Returns whole current items, in the order of the keys."""
         known = self.model.entities[_name(entity)]
         items = await self.at(known, tuple(item_key(self.tenant, known, key) for key in keys))
         return items if isinstance(entity, str) else [item and entity(item) for item in items]
@@ -144,9 +144,9 @@ class Writer:
     @overload
     async def listed(self, listing: str, arguments: Values) -> list[Item]: ...
     async def listed(self, listing: str, arguments: Values, record: type[R] | None = None) -> Sequence[Item | R]:
-        """Whole items of a listing; more than a transaction can hold are refused, not dropped."""
+        """Returns whole items of a listing; refuses more than fit into a transaction, instead of dropping some."""
         pattern = self.model.listing(listing)
-        # what is to be changed is read as it is now; only an index cannot be
+        # items that are to be changed are read consistently; this is impossible only on an index
         pattern = replace(pattern, strong=self.model.table.consistent(self.model.place(pattern).index), cached=None)
         entity = self.model.entities[pattern.entity]
         attributes = whole_item(self.model, entity)
@@ -156,13 +156,13 @@ class Writer:
             raise LimitExceeded(f"there are more than {MAX_MEMBERS} {pattern.entity} items to change at once")
         items = [item for item in page.items if self._owned(item) is not None]
         if entity.name in self.model.filling:
-            # a copy does not tell which counters have its item
+            # a copy does not say which counters include its item
             found = await self.many(entity.name, [item.values for item in items]) if items else []
             items = [item for item in found if item is not None]
         return items if record is None else [record(item) for item in items]
 
     async def peek(self, entity: str, key: Values, *names: str) -> Item | None:
-        """Some attributes of an item that is not to be changed, perhaps a moment old."""
+        """Returns some attributes of an item that is not changed; they may be slightly stale."""
         at = item_key(self.tenant, self.model.entities[entity], key)
         owner = self.model.entities[entity].owner
         wanted = frozenset(names if owner is None else (*names, owner))
@@ -170,9 +170,9 @@ class Writer:
         return self._owned(item)
 
     def _owned(self, item: Item | None) -> Item | None:
-        """INVARIANT: in the session of a subject, an item of another subject is as good as missing.
+        """INVARIANT: in the session of a subject, an item of another subject counts as missing.
 
-        An acting role reads places that do not hold the owner, so AWS does not refuse them.
+        An acting role reads places that do not contain the owner, so AWS does not refuse them.
         """
         subject = self.access.session.subject
         owner = None if item is None else self.model.entities[item.entity].owner
@@ -181,7 +181,7 @@ class Writer:
         return None
 
     async def put_all(self, entity: str, rows: Sequence[Values]) -> int:
-        """Many items without a transaction, each in place of what is there; how many different ones they are."""
+        """Writes many items without a transaction, each over any existing one; returns the number of distinct items."""
         change, items = self.change(), {}
         for values in rows:
             item = replacement(change, entity, values)
@@ -192,11 +192,11 @@ class Writer:
         return len(items)
 
     async def remove(self, change: Change, item: Item) -> Item:
-        """Removes the item as the references to it say: IN_USE where one restricts it, with all that it cascades to."""
+        """Removes the item and everything it cascades to; IN_USE if a reference restricts it."""
         return await remove(self, change, item)
 
     async def commit_part(self, change: Change) -> None:
-        """Writes a part of a large change before the rest; without a record, since a repeat goes on from there."""
+        """Writes a part of a large change first, without a record, because a repeat continues from there."""
         await self._transactions.run(self.access, change)
         if change.given_up:
             await give_up(self.access, change.given_up)
@@ -210,12 +210,12 @@ class Writer:
         return outcome
 
     async def run(self, work: Work, once: Once | None, *, bulk: bool = False) -> MutationResult:
-        """The work, or, where its key has been used for the same before, what came of it then.
+        """Runs the work, or returns the earlier result if its key was already used for the same request.
 
-        Bulk work finds out by itself what was done before, since that may be a part of it.
+        Bulk work checks this itself, because only a part of it may have been done.
         """
         self._check_may_write()
-        # also where there is none: an earlier mutation of the same operation may have had one
+        # also if there is none: an earlier mutation of the same operation may have set it
         self.once = once
         if once is None or bulk:
             return await work(self)
@@ -225,14 +225,14 @@ class Writer:
         try:
             return await work(self)
         except Rejected:
-            # a duplicate may have been faster, and what stands in the way is its very change
+            # a duplicate may have been faster, so that its own change causes the conflict
             known = await self.records.find(self.access, once)
             if known is None:
                 raise
             return await self._replayed(known)
 
     def check_may_call(self, mutation: Mutation) -> None:
-        """A mutation that the role may not call is refused before anything is read."""
+        """Refuses a mutation that the role may not call before anything is read."""
         name = self.access.session.role
         role = self.model.roles.get(name)
         if role is not None and role.may_call(mutation):
@@ -242,7 +242,7 @@ class Writer:
         raise self._refused(f"the role `{name}` may not call `{mutation.name}`", mutation.name)
 
     def _check_may_write(self) -> None:
-        """A role that can never write is refused before anything is read."""
+        """Refuses a role that can never write before anything is read."""
         name = self.access.session.role
         role = self.model.all_roles.get(name)
         if role is None or role.writes == ():
@@ -260,9 +260,9 @@ class Writer:
 
     async def _replayed(self, known: Values) -> MutationResult:
         entity: Entity = self.model.entities[known["entity"]]
-        # INVARIANT: a repeat is not answered from the record before this process has forgotten what the change made
-        # wrong; another process may have made it.
+        # INVARIANT: a repeat is not answered from the record before this process has dropped what the change
+        # invalidates; another process may have made the change.
         self.table.forget_written(self.access, [ItemKey(*key) for key in known["written"]])
         item = self._owned(await self._transactions.at(self.access, entity, ItemKey(*known["key"])))
-        # removed since, or given to another subject: what is left is that it was done
+        # the item was removed since, or given to another subject: only the fact that it was done remains
         return MutationResult(item or Item(entity.name, {}, ""), known["extras"])

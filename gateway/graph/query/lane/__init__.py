@@ -1,1 +1,1 @@
-"""The lane: a query prepared once for its policies, and run level by level with generated functions."""
+"""The lane: runs a query that was prepared once for given policies, level by level, with generated functions."""

@@ -1,7 +1,7 @@
-"""Fields that code answers, in a lane: columns over other columns, and one call for all rows of a level.
+"""Fields with code in a lane: columns computed from other columns, and one call for all rows of a level.
 
-Where code fails or returns what its type does not allow, the lane falls back: the reference words the error, and loads
-nothing that the lane has loaded.
+If code fails or returns a value that its type does not allow, the lane falls back: the reference executor reports the
+error and reuses what the lane has loaded.
 """
 
 from collections.abc import Mapping
@@ -27,18 +27,18 @@ _NONE: Mapping[str, Any] = {}
 
 
 def refused_attribute(field: CodeField, denied: Attributes) -> str | None:
-    """The first attribute that the field needs and the role may not read."""
+    """Returns the first attribute that the field needs and the role may not read."""
     return next((name for name in field.declared.needs if name in denied), None)
 
 
 def is_column(field: CodeField, denied: Attributes) -> bool:
-    """Whether the rows alone tell its value; what has arguments or is loaded is filled in later."""
+    """Whether the row alone determines the value; fields with arguments and loaded fields are filled in later."""
     declared = field.declared
     return refused_attribute(field, denied) is not None or (isinstance(declared, Computed) and not declared.arguments)
 
 
 class CodeValues:
-    """The attributes that a field needs, of each row."""
+    """Reads the attributes that a field needs from a row."""
 
     def __init__(self, rows: "RowType", entity: Entity, field: CodeField, denied: Attributes) -> None:
         self._readers: list[tuple[str, str, Read]] = []
@@ -57,7 +57,7 @@ class CodeValues:
 
 
 class CodeWriter:
-    """How a value that code has returned is written."""
+    """Encodes a value that code has returned."""
 
     def __init__(self, entity: Entity, field: CodeField) -> None:
         self._write: Write | None = writer(field.declared.type, field.below)
@@ -73,7 +73,7 @@ class CodeWriter:
 
 
 class CodeColumn:
-    """A computed field, or any field that is refused: then the rows are read all the same, as the reference does."""
+    """A computed field, or any refused field, for which the rows are still read, as in the reference executor."""
 
     def __init__(self, rows: "RowType", entity: Entity, field: CodeField, denied: Attributes) -> None:
         self._values = CodeValues(rows, entity, field, denied)
@@ -108,7 +108,7 @@ def _arguments(request: LaneRequest, field: CodeField) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class ComputedLoad:
-    """A computed field with arguments, which are those of the request."""
+    """Fills a computed field with arguments, which are the same for all rows of the request."""
 
     part: int
     slot: str
@@ -133,7 +133,7 @@ class LoadedWant:
 
 @dataclass(frozen=True, slots=True)
 class LoadedLoad:
-    """One loaded field of an entity, for all of its places in a level that give it the same arguments."""
+    """Fills one loaded field of an entity, for all its places in a level that have the same arguments."""
 
     model: Model
     code: LoadedCode
@@ -158,7 +158,7 @@ class LoadedLoad:
         outs: list[list[Any]],
     ) -> None:
         asked = [want.values.of(row) for want in wants for row in rows[want.part]]
-        # two roots may ask for the same at the same time
+        # two roots may load the same rows concurrently
         key = (self.code.owner, self.code.declared.name, repr(arguments), repr(asked))
         caller = request.code_reader(self.model).caller
         found = await request.once(key, lambda: self.code.values(caller, request.access, asked, arguments))

@@ -1,4 +1,4 @@
-"""Attributes of a row in an answer: how each type is decoded from the wire, and the expression that writes it."""
+"""Columns: how each type of attribute is decoded from DynamoDB's JSON and encoded into the response."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -30,11 +30,11 @@ from gateway.model.types import (
 )
 
 Write = Callable[[Any], Any]
-ANY_VALUE: Any = dict[str, Any]  # of a type that has parts: read by the codec
+ANY_VALUE: Any = dict[str, Any]  # a type that has parts, which the codec decodes
 _INT = 2**31
-# a number whose text is already the one that GraphQL shows: no exponent, no zeros before it
+# a number whose text is already what GraphQL shows: no exponent, no leading zeros
 plain_decimal = pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?").fullmatch
-# a whole number that surely is a GraphQL Int
+# an integer that fits a GraphQL Int
 plain_integer = pattern(r"-?[0-9]{1,9}").fullmatch
 _plain_decimals = pattern(r"(?:-?+(?:[1-9][0-9]*+|0)(?:\.[0-9]++)?+\n)*+").fullmatch
 _plain_integers = pattern(r"(?:-?+[0-9]{1,9}+\n)*+").fullmatch
@@ -62,16 +62,17 @@ class StringListValue(msgspec.Struct, gc=False):
 
 @lru_cache(maxsize=1_024)
 def one_of(*texts: str) -> type[msgspec.Struct]:
-    """A string that is one of these."""
+    """Returns the type of a string that is one of these texts."""
     return msgspec.defstruct("EnumValue", [("S", Literal[texts])], gc=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`wire` is the type of the stored value; `write` holds `{}` in its place and may use `names`.
+    """How a column is read and written.
 
-    A value that is as nearly all are is written without a call of ours: only what is unusual goes to a function.
-    `numbers` writes those of all rows at once, where each row has one.
+    `wire` is the type of the stored value. `write` is an expression that contains `{}` for it and may use `names`: it
+    encodes common values without a function call, and calls a function only for unusual ones. `numbers` encodes the
+    values of all rows together, if every row has one.
     """
 
     wire: Any
@@ -82,17 +83,18 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """Numbers of many rows: where all are plain, one match says so, and `write` is the expression for `{}`, a list.
+    """Encodes the numbers of many rows.
 
-    `odd` writes one that is not plain. One match takes a fifth of the time that one for each row takes.
+    If one match shows that all are plain, the expression `write` encodes the list `{}`; otherwise `odd` encodes each
+    number that is not plain. One match for all rows takes a fifth of the time of one match per row.
     """
 
-    plain: Callable[[str], Any]  # takes all of them, each on a line
+    plain: Callable[[str], Any]  # matches all numbers, each on its own line
     write: str
     odd: Callable[[str], Any]
 
     def odd_ones(self, texts: list[str]) -> list[Any]:
-        """As `write`, where not all are plain."""
+        """Does the same as `write` if not all numbers are plain."""
         return [self.odd(text) for text in texts]
 
 
@@ -127,7 +129,7 @@ _DECIMALS = Numbers(_plain_decimals, "{}", lambda text: text if plain_decimal(te
 
 
 def column(attribute: Attribute, below: StructFields) -> Column:
-    """How an attribute is written; `below` is what is selected of a struct."""
+    """Returns how an attribute is encoded; `below` are the selected fields of a struct."""
     match attribute.type:
         case Text() | KeyText() | Currency() if not attribute.compressed:
             return Column(StringValue, "{}.S")
@@ -151,7 +153,7 @@ def column(attribute: Attribute, below: StructFields) -> Column:
 
 @lru_cache(maxsize=64)
 def _with_places(kind: DecimalNumber, places: int) -> Column:
-    """Decimals that are shown with as many digits after the point; plain ones have them already."""
+    """Encodes decimals with a fixed number of fraction digits; plain ones already have them."""
     after = rf"\.[0-9]{{{places}}}" if places else ""
 
     def odd(text: str) -> str:
@@ -173,7 +175,7 @@ def versions(odd: Callable[[str], int]) -> Numbers:
 
 
 def _decoded(kind: AttributeType, below: StructFields) -> Write:
-    """For what has parts: decoded as the codec does, and then written."""
+    """Encodes a type that has parts: decodes it with the codec first."""
     decode, write = kind.decoder(), writer(kind, below)
 
     def written(wire: Any) -> Any:
@@ -187,7 +189,7 @@ def _decoded(kind: AttributeType, below: StructFields) -> Write:
 
 
 def writer(kind: AttributeType, below: StructFields) -> Write | None:
-    """How a value of this type is written; None where it is JSON already."""
+    """Returns the function that encodes a value of this type; None if the value is already JSON."""
     match kind:
         case Integer():
             return int32

@@ -1,7 +1,7 @@
-"""Python made at run time: short functions in plain source, compiled once and shown by tracebacks.
+"""Compiles short functions at run time from plain source, which tracebacks can show.
 
-INVARIANT: nothing of a document is ever part of the source; response keys, attribute names and texts are values that
-the source names `f0`, `a0` and so on.
+INVARIANT: nothing from a document is ever part of the source; response keys, attribute names and texts are values,
+which the source refers to as `f0`, `a0` and so on.
 """
 
 import itertools
@@ -15,13 +15,13 @@ _kept: weakref.WeakValueDictionary[str, Callable[..., Any]] = weakref.WeakValueD
 
 
 def function(name: str, lines: list[str], names: Mapping[str, Any]) -> Callable[..., Any]:
-    """The function that these lines define, with `names` as its globals."""
+    """Compiles the function that these lines define, with `names` as its globals."""
     source = "\n".join(lines) + "\n"
     file = f"<lane {next(_numbers)} {name}>"
-    # without a time of change, so that it is never looked for on a disk; it goes when the function does
+    # without a modification time, so that `linecache` never looks for a file; removed together with the function
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     space: dict[str, Any] = dict(names)
-    exec(compile(source, file, "exec"), space)  # noqa: S102  made of our own words only: see the invariant above
+    exec(compile(source, file, "exec"), space)  # noqa: S102  contains only our own source, see the invariant above
     made: Callable[..., Any] = space[name]
     weakref.finalize(made, linecache.cache.pop, file, None).atexit = False
     _kept[file] = made
@@ -29,10 +29,10 @@ def function(name: str, lines: list[str], names: Mapping[str, Any]) -> Callable[
 
 
 def functions() -> list[Callable[..., Any]]:
-    """Those that are in use, in the order in which they were made."""
+    """Returns the functions in use, in the order of their creation."""
     return list(_kept.values())
 
 
 def source_of(made: Callable[..., Any]) -> str:
-    """What `function` has compiled."""
+    """Returns the source that `function` has compiled."""
     return "".join(linecache.getlines(made.__code__.co_filename))

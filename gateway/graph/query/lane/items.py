@@ -1,4 +1,4 @@
-"""Items by their keys: how a lane reads them, and the levels that answer what is selected of all of them at once."""
+"""Items by key: how a lane reads them, and the levels that complete what is selected from all of them together."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,7 +28,7 @@ from gateway.store.plan import Attributes
 from gateway.store.table import CHUNK, Patience
 
 Rows = Mapping[ItemKey, Any]
-Parts = list[list[Any]]  # for each selection of a level, its rows or its answers
+Parts = list[list[Any]]  # for each selection of a level, its rows or its results
 Put = Callable[[list[Any], Iterable[Any]], None]
 
 
@@ -36,7 +36,7 @@ _PK, _SK = "~pk~", "~sk~"
 
 
 class ItemTexts:
-    """GetItem and BatchGetItem for some attributes."""
+    """The request bodies of GetItem and BatchGetItem for some attributes."""
 
     def __init__(self, spec: TableSpec, table: str, names: tuple[str, ...], *, strong: bool) -> None:
         key = ItemKey(_PK, _SK)
@@ -56,28 +56,28 @@ class ItemTexts:
         return f"{before}{pk}{between}{sk}{behind}"
 
     def batch(self, keys: Sequence[ItemKey]) -> str:
-        """Built and checked as a whole: a batch has up to a hundred keys."""
+        """Encodes and checks the whole body together, because a batch has up to a hundred keys."""
         every = "".join(chain.from_iterable(keys))
-        if len(orjson.dumps(every)) != len(every) + 2:  # not each of its characters stands for itself in JSON
+        if len(orjson.dumps(every)) != len(every) + 2:  # some characters must be escaped in JSON
             keys = [ItemKey(escaped(pk), escaped(sk)) for pk, sk in keys]
         before, between, behind = self._key
         texts = f"{behind},{before}".join(map(between.join, keys))
         return f"{self._batch[0]}{before}{texts}{behind}{self._batch[1]}"
 
     def batch_of(self, partitions: Sequence[str], sort_key: str) -> str:
-        """Of items that have one sort key; each character of their keys stands for itself in JSON."""
+        """Returns the body for items with the same sort key; none of their characters may need escaping in JSON."""
         before, between, behind = self._key
         behind = f"{between}{sort_key}{behind}"
         return f"{self._batch[0]}{before}{f'{behind},{before}'.join(partitions)}{behind}{self._batch[1]}"
 
     def batch_again(self, keys: Sequence[msgspec.Raw]) -> str:
-        """With the keys as DynamoDB has given them back, written as we write them."""
+        """Returns the body for the keys that DynamoDB returned as unprocessed, in our own encoding."""
         texts = ",".join([compact(key) for key in keys])
         return f"{self._batch[0]}{texts}{self._batch[1]}"
 
 
 class IndexedItems(NamedTuple):
-    """Items that an index leads to: what is read of them, and how stale they may be."""
+    """Items that are found through an index: their attributes, and how stale they may be."""
 
     on: str
     names: tuple[str, ...]
@@ -85,7 +85,7 @@ class IndexedItems(NamedTuple):
 
 
 class ItemsRead:
-    """Items of one entity by their keys: GetItem for one, BatchGetItem for many; through the cache where one is on."""
+    """Reads items of one entity by key: GetItem for one, BatchGetItem for many, through the cache if it is enabled."""
 
     def __init__(
         self,
@@ -98,12 +98,12 @@ class ItemsRead:
         indexed: IndexedItems | None = None,
     ) -> None:
         if indexed is None and source.denied(sorted_by(entity.primary)):
-            raise NoLane  # the reference refuses it
+            raise NoLane  # the reference executor refuses it
         self.rows = rows
         self.attributes = asked - rows.denied
-        self.remembers = False  # whether another read of the operation may ask for the same items
+        self.remembers = False  # whether another read of the operation may request the same items
         self._entity = entity
-        # reads that an index leads to have its keys in their rows, so they share nothing with others
+        # rows that are found through an index contain its keys, so they are not shared with other reads
         self._place = (entity.name if indexed is None else f"{entity.name} {indexed.on}", strong)
         names = source.table.stored_names(self.attributes, None, (entity.name,)).read
         self._names = names if indexed is None else indexed.names
@@ -118,10 +118,10 @@ class ItemsRead:
         )
         self._cached = source.cached(self._names, strong, cached, self._get, rows.type)
         self._cached_batch = source.cached(self._names, strong, cached, self._batch, rows.type)
-        self._rows: Any = list[rows.type]  # type: ignore[name-defined]  # made at run time
+        self._rows: Any = list[rows.type]  # type: ignore[name-defined]  # created at run time
 
     async def read(self, request: LaneRequest, keys: Iterable[ItemKey]) -> dict[ItemKey, Any]:
-        """The rows that exist and have not expired."""
+        """Returns the rows that exist and have not expired."""
         wanted = set(keys)
         if not self.remembers:
             return await self._read(request, wanted) if wanted else {}
@@ -151,7 +151,7 @@ class ItemsRead:
             answer = await request.call(self._get, self._texts.get(pk, sk), 1)
             rows = [] if answer.Item is None else [answer.Item]
         elif len(wanted) <= CHUNK:
-            # in one order for all, so that equal reads have equal texts
+            # sorted, so that equal reads have equal request bodies
             rows = await self._chunk(request, sorted(wanted))
         else:
             ordered = sorted(wanted)
@@ -161,39 +161,39 @@ class ItemsRead:
             ]
         found: dict[Any, Any] = {(row.pk.S, row.sk.S): row for row in rows}
         if not found.keys() <= wanted:
-            # nobody has asked for it
+            # a row that was not requested
             raise FallBack(Reason.FOREIGN_ROW)
         if self.rows.expires:
             found = {key: row for key, row in found.items() if not is_expired(row, request.now)}
         return found
 
     async def one(self, request: LaneRequest, key: ItemKey) -> Any:
-        """The row of one item, or None."""
+        """Returns the row of one item, or None."""
         if not self.reads_alone(request):
             return (await self.read(request, (key,))).get(key)
         row = (await request.call(self._get, self._texts.get(*key), 1)).Item
         if row is None or (self.rows.expires and is_expired(row, request.now)):
             return None
         if key != (row.pk.S, row.sk.S):
-            # nobody has asked for it
+            # a row that was not requested
             raise FallBack(Reason.FOREIGN_ROW)
         return row
 
     def reads_alone(self, request: LaneRequest) -> bool:
-        """Whether nobody else needs to know which items are read."""
+        """Whether no other reader needs to know which items are read."""
         return not self.remembers and self._cached is None and request.access.own_writes is None
 
     async def partitions(self, request: LaneRequest, wanted: set[str], sort_key: str) -> list[Any]:
-        """The rows as of `read`, for items that have one sort key: it needs their partition keys alone."""
+        """Does the same as `read` for items with the same sort key, which needs only their partition keys."""
         if len(wanted) == 1:
             [pk] = wanted
             answer = await request.call(self._get, self._texts.get(pk, sort_key), 1)
             rows = [] if answer.Item is None else [answer.Item]
         else:
-            rows = await self._chunks_of(request, sorted(wanted), sort_key)  # in one order, as in `_read`
+            rows = await self._chunks_of(request, sorted(wanted), sort_key)  # sorted as in `_read`
         for row in rows:
             if row.pk.S not in wanted or sort_key != row.sk.S:
-                # nobody has asked for it
+                # a row that was not requested
                 raise FallBack(Reason.FOREIGN_ROW)
         return [row for row in rows if not is_expired(row, request.now)] if self.rows.expires else rows
 
@@ -208,7 +208,7 @@ class ItemsRead:
         return await self._batches(request, self._texts.batch(keys), len(keys))
 
     async def _batches(self, request: LaneRequest, text: str, count: int) -> list[Any]:
-        """What one BatchGetItem answers, and those for the keys that it left unprocessed."""
+        """Returns the rows of one BatchGetItem and of those that follow for its unprocessed keys."""
         rows, patience = list[Any](), None
         while True:
             answer = await request.call(self._batch, text, count)
@@ -242,16 +242,16 @@ class ItemsRead:
 
 
 class Load(Protocol):
-    """What is read for all parents of some fields at once, and put into their answers."""
+    """Reads what some fields need for all their parents and puts it into their results."""
 
     async def fill(self, request: LaneRequest, rows: Parts, outs: Parts) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """All selections on what one read brings: `shapes` write what the rows hold, `loads` fill in the rest.
+    """All selections on the rows of one read: `shapes` encode what the rows contain, `loads` fill in the rest.
 
-    A read may serve several selections: the fields that lead to the same items, or the nodes and the edges of a page.
+    A read may serve several selections: fields that lead to the same items, or the nodes and the edges of a page.
     """
 
     shapes: tuple[Shape, ...]
@@ -273,8 +273,8 @@ class Level:
     async def answers_by_key(
         self, request: LaneRequest, keys: list[list[ItemKey]], found: Rows
     ) -> list[dict[ItemKey, Any]]:
-        """For each selection of the level: each item is answered once, however many parents lead to it."""
-        if len(keys) == 1:  # all that was found is for this one
+        """Completes each item once for every selection of the level, however many parents lead to it."""
+        if len(keys) == 1:  # all rows belong to this selection
             [outs] = await self.answers(request, [list(found.values())])
             return [dict(zip(found, outs, strict=True))]
         present = [[key for key in dict.fromkeys(part) if key in found] for part in keys]
@@ -283,7 +283,7 @@ class Level:
 
 
 class Want(Protocol):
-    """One field that needs items by their keys: `part` is its selection in the level, `slot` its place in an answer."""
+    """A field that needs items by key: `part` is its selection in the level, `slot` its place in a result."""
 
     @property
     def part(self) -> int: ...
@@ -298,9 +298,9 @@ class Want(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ItemsLoad:
-    """All fields of a level that need items of one entity: their keys go into the same batches.
+    """Loads items of one entity for all fields of a level that need some; their keys share batches.
 
-    `level` has a selection for each of the wants; a total has none, and takes the rows as they are.
+    `level` has a selection for each want; a total has none and uses the rows themselves.
     """
 
     read: ItemsRead
@@ -319,9 +319,9 @@ class ItemsLoad:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceLoad:
-    """One reference of all parents, where the partition key alone tells its items apart: by far the most common load.
+    """Loads one reference of all parents whose items differ only in their partition key, by far the most common case.
 
-    `load` does the same where somebody else needs to know which items are read.
+    `load` does the same if another reader needs to know which items are read.
     """
 
     load: ItemsLoad
@@ -346,14 +346,14 @@ class ReferenceLoad:
 
 @lru_cache(maxsize=256)
 def putter(slot: str) -> Put:
-    """Sets one field of many answers; a function with its name in it takes half the time of `setattr`."""
+    """Returns a function that sets one field of many results; it takes half the time of `setattr`."""
     lines = ["def put(outs, values):", f"  for out, value in zip(outs, values, strict=True): out.{slot} = value"]
     return function("put", lines, {})
 
 
 @dataclass(frozen=True, slots=True)
 class ReferenceWant:
-    """One item for each parent, or none."""
+    """At most one item for each parent."""
 
     part: int
     slot: str
@@ -365,12 +365,12 @@ class ReferenceWant:
     def put(self, keys: list[ItemKey | None], outs: list[Any], answers: Rows) -> None:
         slot = self.slot
         for out, key in zip(outs, keys, strict=True):
-            setattr(out, slot, answers.get(key))  # type: ignore[arg-type]  # None is nobody's key
+            setattr(out, slot, answers.get(key))  # type: ignore[arg-type]  # None is no item's key
 
 
 @dataclass(frozen=True, slots=True)
 class MembersWant:
-    """Many items for each parent; those that do not exist are left out."""
+    """Many items for each parent; missing items are omitted."""
 
     part: int
     slot: str
@@ -387,12 +387,12 @@ class MembersWant:
 
 @dataclass(frozen=True, slots=True)
 class TotalWant:
-    """A sum over a fixed number of items for each parent; what does not exist counts nothing."""
+    """A sum over a fixed number of items for each parent; missing items count as zero."""
 
     part: int
     slot: str
     keys_of: Keys
-    write: Any  # how the sum is written; None where it is JSON already
+    write: Any  # encodes the sum; None if it is already JSON
 
     def flat(self, keys: list[list[ItemKey]]) -> list[ItemKey]:
         return list(chain.from_iterable(keys))

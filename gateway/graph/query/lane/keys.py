@@ -1,4 +1,4 @@
-"""Keys that rows lead to: of the item that a reference names, and of a row's own global id."""
+"""Builds keys from rows: the key of the item that a reference names, and the global id of a row."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ from gateway.model.keys import ItemKey, item_key, key_parts
 from gateway.model.tenant import TenantId, partition
 from gateway.model.types import MAX_KEY_STRING, Id, KeyString, ListOf
 
-# the keys of the items that rows lead to, from `(rows, own, tenant)`: one for each row, or None where the row lacks
-# what the key is made of; or many for each
+# Builds the keys of the items that rows lead to, from `(rows, own, tenant)`: one for each row, or None if the row lacks
+# a part of the key; or many for each row.
 Keys = Callable[[list[Any], str, Any], list[Any]]
 
 
 class HasFields(Protocol):
-    """Where a row keeps an attribute."""
+    """Maps attributes to the fields of a row."""
 
     @property
     def fields(self) -> Mapping[str, str]: ...
@@ -34,9 +34,9 @@ _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
 class KeyTexts:
-    """The key of an entity as f-strings, cut at the marks out of a key that the model itself has made.
+    """The key of an entity as f-strings, split at the marks in a key that the model has built.
 
-    Only for keys whose open parts are texts that stand in them as they are; `NotPlain` for all others.
+    This works only if the variable parts appear in the key unchanged; otherwise it raises `NotPlain`.
     """
 
     def __init__(self, entity: Entity, marks: Mapping[str, str], names: dict[str, Any]) -> None:
@@ -48,7 +48,7 @@ class KeyTexts:
         self._entity = entity
         self._names = names
         self._pieces = 0
-        self._variables = marks  # the variable of the generated function for each open part
+        self._variables = marks  # the variable of the generated function for each variable part
         names |= {"StepBack": FallBack, "Reason": Reason, "is_id": _id, "is_key_text": _key_text}
         self.kinds = kinds
         self.checks = {name: self._check(variable, kinds[name]) for name, variable in marks.items()}
@@ -60,14 +60,14 @@ class KeyTexts:
         return f"if not is_key_text({variable}) or len({variable}.encode()) > {MAX_KEY_STRING}"
 
     def pair(self, given: Mapping[str, Any] = _NONE) -> str:
-        """The expression for both parts of a key; `given` are the parts that are no marks."""
+        """Returns the expression for both parts of a key; `given` are the parts without marks."""
         marks = {name: f"mark-{number}-" for number, name in enumerate(self._variables)}
         key = item_key(_EXAMPLE, self._entity, {**marks, **given})
         path = key.pk.removeprefix(partition(_EXAMPLE, ""))
         return f"({self._text('{own}', path)}, {self._text('', key.sk)})"
 
     def partition_text(self) -> tuple[str, str]:
-        """The expression for the partition key, and the sort key that all items of the entity have."""
+        """Returns the expression for the partition key, and the sort key that all items of the entity share."""
         if self._entity.primary.sk.holes:
             raise NotPlain
         marks = {name: f"mark-{number}-" for number, name in enumerate(self._variables)}
@@ -88,19 +88,19 @@ class KeyTexts:
 
 
 class NotPlain(Exception):
-    """A key that only the model's own functions can make."""
+    """Only the model's own functions can build this key."""
 
 
 _MARK = pattern(r"mark-([0-9]+)-")
 _EXAMPLE = TenantId("any")
 _id, _key_text = Id().key_pattern.fullmatch, KeyString().key_pattern.fullmatch
-# many of them, each on a line
+# matches many ids, each on its own line
 _ids = pattern(f"(?:(?>{Id().key_pattern.pattern})\n)*+").fullmatch
 
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """How the rows of `owner` lead to items of `target`: `bind` names the owner's attribute for a part of the key."""
+    """How rows of `owner` lead to items of `target`: `bind` names the owner's attribute for each part of the key."""
 
     rows: HasFields
     owner: Entity
@@ -113,7 +113,7 @@ class Binding:
         }
 
     def variables(self, names: dict[str, Any]) -> tuple[KeyTexts, dict[str, str]]:
-        """The key's texts, and the fields of a row that fill their variables."""
+        """Returns the texts of the key, and the fields of a row that fill their variables."""
         if not all(isinstance(self.owner.attribute[own].type, Id | KeyString) for own in self.bind.values()):
             raise NotPlain
         marks = {name: f"t{number}" for number, name in enumerate(self.bind)}
@@ -122,7 +122,7 @@ class Binding:
 
 
 def _filled(texts: KeyTexts, fields: Mapping[str, str]) -> list[str]:
-    """Lines that put the texts of a row into the variables of a key."""
+    """Returns lines that assign the texts of a row to the variables of a key."""
     lines = []
     for number, (name, field) in enumerate(fields.items()):
         lines += [f"    t{number} = {field}.S", f"    {texts.checks[name]}: raise StepBack(Reason.ROW)"]
@@ -133,7 +133,7 @@ _LOOP = ["def keys(rows, own, tenant):", "  found = []", "  for row in rows:"]
 
 
 def reference_keys(binding: Binding) -> Keys:
-    """One key for each row, or None."""
+    """Builds one key for each row, or None."""
     names: dict[str, Any] = {}
     try:
         texts, fields = binding.variables(names)
@@ -148,14 +148,14 @@ def reference_keys(binding: Binding) -> Keys:
 
 
 class PartitionKeys(NamedTuple):
-    """For items that their partition key alone tells apart: `(rows, own)` to one for each row, or None."""
+    """For items that differ only in their partition key: maps `(rows, own)` to one partition key per row, or None."""
 
     of_rows: Callable[[list[Any], str], list[str | None]]
     sort_key: str
 
 
 def reference_partitions(binding: Binding) -> PartitionKeys | None:
-    """As `reference_keys`, for references that are one id and entities that have one sort key; else None."""
+    """Does the same as `reference_keys` for references by one id to an entity with a fixed sort key; otherwise None."""
     names: dict[str, Any] = {"are_ids": _ids}
     try:
         texts, fields = binding.variables(names)
@@ -166,7 +166,7 @@ def reference_partitions(binding: Binding) -> PartitionKeys | None:
         return None
     [field] = fields.values()
     lines = ["def partitions(rows, own):", f"  texts = [{field}.S for row in rows if {field} is not None]"]
-    # all of them at once, each on a line; none may have a line feed of its own
+    # checks all of them together, each on its own line; none may contain a line feed
     lines.append('  lines = "\\n".join(texts) + "\\n"')
     lines.append(
         '  if texts and (are_ids(lines) is None or lines.count("\\n") != len(texts)): raise StepBack(Reason.ROW)'
@@ -178,7 +178,7 @@ def reference_partitions(binding: Binding) -> PartitionKeys | None:
 
 
 def total_keys(binding: Binding, given: tuple[Mapping[str, Any], ...]) -> Keys:
-    """For each row as many keys as `given` has."""
+    """Builds as many keys for each row as `given` has."""
     names: dict[str, Any] = {}
     try:
         texts, fields = binding.variables(names)
@@ -192,7 +192,7 @@ def total_keys(binding: Binding, given: tuple[Mapping[str, Any], ...]) -> Keys:
 
 
 def member_keys(binding: Binding, free: str, each: str) -> Keys:
-    """For each row the keys that its list `each` names: `free` is the part that a member fills."""
+    """Builds the keys that the list `each` of a row names: `free` is the part that a member fills."""
     members, kind = binding.rows.fields[each], binding.owner.attribute[each].type
     names: dict[str, Any] = {}
     try:
@@ -215,7 +215,7 @@ def member_keys(binding: Binding, free: str, each: str) -> Keys:
 
 
 def _any_reference(binding: Binding) -> Keys:
-    """Keys of any form, made as everywhere else."""
+    """Builds keys of any form with the model's functions."""
     read, target = binding.readers(), binding.target
 
     def keys(rows: list[Any], own: str, tenant: Any) -> list[ItemKey | None]:
@@ -255,7 +255,7 @@ def _values(row: Any, read: Mapping[str, tuple[str, Read]]) -> dict[str, Any]:
 
 
 def argument_key(entity: Entity) -> Callable[[Mapping[str, Any], str, Any], ItemKey]:
-    """The key of an item from the arguments of a field: `(values, own, tenant)`."""
+    """Returns the function that builds an item's key from the arguments of a field: `(values, own, tenant)`."""
     names: dict[str, Any] = {"fallback": checked_key, "entity": entity}
     marks = {name: f"t{number}" for number, name in enumerate(entity.key_names)}
     try:
@@ -279,7 +279,10 @@ def checked_key(tenant: Any, entity: Entity, values: Mapping[str, Any]) -> ItemK
 
 
 def identity(rows: HasFields, entity: Entity) -> Callable[[Any, Any], str]:
-    """The global id of the item of a row; it shows the key, so a role that may not read all of that has no lane."""
+    """Returns the function for the global id of a row.
+
+    The id reveals the key, so a role that may not read the whole key has no lane.
+    """
     if not rows.fields.keys() >= set(entity.key_names):
         raise NoLane
     read = [(name, rows.fields[name], value_reader(entity.attribute[name])) for name in entity.key_names]

@@ -1,4 +1,4 @@
-"""Lanes: prepared queries, kept with their operations and made when an operation has shown that it comes again."""
+"""Lanes: prepared queries, which are created once an operation recurs and cached with it."""
 
 import asyncio
 import time
@@ -38,7 +38,7 @@ _encode = msgspec.json.Encoder().encode
 
 @dataclass(frozen=True, slots=True)
 class Denied:
-    """A field of the answer that the role may not read: its response keys, its attribute and its places."""
+    """A field of the response that the role may not read: its response keys, its attribute and its locations."""
 
     keys: tuple[str, ...]
     attribute: str
@@ -47,7 +47,7 @@ class Denied:
 
 @dataclass(frozen=True, slots=True)
 class RefusedValue:
-    """One value that was refused."""
+    """One refused value in a response."""
 
     path: Path
     attribute: str
@@ -56,22 +56,22 @@ class RefusedValue:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """A query for the policies of one role at one place."""
+    """A query that was prepared for the policies of one role in one place."""
 
     roots: tuple[Root, ...]
     out: Any
     denied: tuple[Denied, ...]
-    size: int  # bytes, about what it takes
+    size: int  # approximate memory in bytes
 
     def answers(self, request: LaneRequest) -> Coroutine[Any, Any, Answers]:
-        """What all roots answer."""
+        """Returns the results of all root fields."""
         return self.roots[0].answer(request) if len(self.roots) == 1 else self._all_answers(request)
 
     async def _all_answers(self, request: LaneRequest) -> Answers:
         return list(chain.from_iterable(await request.run_all([root.answer(request) for root in self.roots])))
 
     def written(self, answers: Answers) -> tuple[bytes, list[RefusedValue]]:
-        """The data of the answer as JSON, and what of it was refused."""
+        """Returns the data of the response as JSON, and the refused values in it."""
         values: list[Any] = [None] * self.out.size
         for number, value in answers:
             values[number] = value
@@ -80,7 +80,7 @@ class Lane:
 
 
 def _refused(denied: tuple[Denied, ...], content: bytes) -> list[RefusedValue]:
-    """Every value of the answer that a refused field has."""
+    """Finds every value of a refused field in the response."""
     data = orjson.loads(content)
     return [
         RefusedValue(path, each.attribute, [_location(node) for node in each.nodes])
@@ -106,7 +106,7 @@ def _location(node: FieldNode) -> dict[str, int]:
 
 
 class Outcomes:
-    """How operations were run: in a lane, by the reference, and why lanes stepped back."""
+    """Counts how operations were run: in a lane, or by the reference executor and why."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
@@ -117,14 +117,14 @@ class Outcomes:
 
 @dataclass(frozen=True, slots=True)
 class LaneRules:
-    """When a lane is made: after so many uses of an operation, and only so many in a second.
+    """When a lane is created: after a number of uses of its operation, and at most so many per second.
 
-    A trusted document has its lane from the start, or at the latest from its first use on.
+    A trusted document gets its lane at startup, or at the latest on its first use.
     """
 
     uses: int = 2
     per_second: float = 20
-    # of all lanes and the documents that they are made of; the one unused for longest goes first
+    # of all lanes and their documents; the least recently used lane is removed first
     kept_bytes: int = 64_000_000
 
 
@@ -133,7 +133,7 @@ _UNKNOWN: Any = object()
 
 
 class Lanes:
-    """Makes lanes and runs them; what they cannot do is left to the reference executor."""
+    """Creates and runs lanes; operations that they cannot run are left to the reference executor."""
 
     def __init__(
         self,
@@ -145,7 +145,7 @@ class Lanes:
         clock: Callable[[], float] = time.monotonic,
         trusted: frozenset[str] = frozenset(),
     ) -> None:
-        """`trusted` are the hashes of documents that are no surprise: their number is bounded by their manifest."""
+        """`trusted` are the hashes of trusted documents, whose number is bounded by their manifest."""
         self._model = model
         self._table = table
         self._cursors = cursors
@@ -155,8 +155,7 @@ class Lanes:
         self._trusted = trusted
         self._made_at = -1.0
         self.kept_bytes = 0
-        # by what is asked for and by the policies at their place, the latest used last; None: only the reference can
-        # run it
+        # by operation and policies, most recently used last; None if only the reference executor can run it
         self._made: dict[LaneKey, Lane | None] = {}
         self._making: dict[LaneKey, asyncio.Task[Lane | None]] = {}
         self._turn = asyncio.Lock()
@@ -165,7 +164,7 @@ class Lanes:
     async def run(
         self, variant: Variant, access: Access, variables: dict[str, Any]
     ) -> tuple[bytes, list[RefusedValue]] | None:
-        """The answer, or None: then the reference runs the operation, on what the lane has read."""
+        """Returns the response; None if the reference executor must run the operation, with what the lane has read."""
         lane = self._lane(variant, access)
         if lane is _UNKNOWN:
             lane = await self._new((variant, access.session.permissions.shared), access)
@@ -182,7 +181,7 @@ class Lanes:
             self.outcomes.add(Reason.ARGUMENT)
             return None
         finally:
-            request.stopped = None  # its traceback holds the request
+            request.stopped = None  # its traceback refers to the request
             if request.seen or request.pages or request.reader is not None:
                 request.close()
         self.outcomes.add("lane")
@@ -209,7 +208,7 @@ class Lanes:
         return await asyncio.shield(making)
 
     async def prepare(self, variant: Variant, session: Session) -> None:
-        """Makes the lane for the policies of this session before it is used; its rate is up to the caller."""
+        """Creates the lane for the policies of this session before its first use; the caller limits the rate."""
         key = (variant, session.permissions.shared)
         if key not in self._made:
             await asyncio.shield(self._making.get(key) or self._begin(key, Access(session)))
@@ -220,7 +219,7 @@ class Lanes:
         return making
 
     async def _prepare(self, key: LaneKey, access: Access) -> Lane | None:
-        """INVARIANT: lanes are made one at a time and beside the loop: a large one takes many milliseconds."""
+        """INVARIANT: lanes are created one at a time and off the event loop: a large one takes many milliseconds."""
         variant = key[0]
         async with self._turn:
             try:
@@ -262,7 +261,7 @@ def denied_fields(tree: Tree, denied: Attributes) -> Iterator[Denied]:
             name = _denied_attribute(field, denied)
             if isinstance(field, AttributeField | CodeField) and name is not None:
                 if path is None:
-                    raise NoLane  # by global id: another type may have another field of that name
+                    raise NoLane  # by global id: another type may have a different field with that name
                 yield Denied((*path, field.key), name, field.nodes)
 
 

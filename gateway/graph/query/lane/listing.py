@@ -1,4 +1,4 @@
-"""Listings: how a lane reads a partition of the table or of an index, and the pages of all shards and time buckets."""
+"""Listings: how a lane reads a partition of the table or an index, and pages over all shards and time buckets."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -37,11 +37,11 @@ _PK, _LOW, _HIGH = "~pk~", "~low~", "~high~"
 class RowPage(NamedTuple):
     rows: list[Any]
     more: bool
-    reached: str | None = None  # a filtered page that read all it may: the position where it ended
+    reached: str | None = None  # the position where a filtered page stopped, if it read as much as it may
 
 
 class QueryTexts:
-    """Query on one placement, in each form that its bounds can have."""
+    """The request bodies of Query on one placement, for each combination of bounds."""
 
     marker = '":pk":{"S":"'
 
@@ -83,7 +83,7 @@ class QueryTexts:
 
 
 class PartitionRead:
-    """Rows of one partition between two sort keys, page after page until there are enough."""
+    """Reads rows of one partition between two sort keys, page by page until there are enough."""
 
     def __init__(
         self,
@@ -93,9 +93,9 @@ class PartitionRead:
         staleness: Staleness | None = None,
         tail: str = "",
     ) -> None:
-        """`tail` is what follows the tenant's prefix in the keys of all its partitions."""
+        """`tail` follows the tenant's prefix in the keys of all its partitions."""
         self.rows = rows
-        self.remembers = False  # whether another read of the operation may ask for the same rows
+        self.remembers = False  # whether another read of the operation may request the same rows
         self._plan = replace(plan, attributes=plan.attributes - rows.denied)
         index = plan.index
         entities = tuple(entity.name for entity in rows.entities)
@@ -110,15 +110,15 @@ class PartitionRead:
         self._call = source.call(
             "Query", name, QueryTexts.marker, query_answer(self.type), example, plan.attributes, form, tail
         )
-        # what a filter has left out is billed, too
+        # rows that a filter removes are billed, too
         self._filtered_call = replace(self._call, permission=None, form=None)
         self._cached = source.cached(names, self._plan.strong, staleness, self._call, self.type)
-        self._rows: Any = list[self.type]  # type: ignore[name-defined]  # made at run time
+        self._rows: Any = list[self.type]  # type: ignore[name-defined]  # created at run time
 
     async def shared(
         self, request: LaneRequest, partition: str, bounds: KeyRange, limit: int, *, forward: bool
     ) -> list[Any]:
-        """As `read`, once for all reads of the operation that ask for the same."""
+        """Does the same as `read`, once for all equal reads of the operation."""
         if not self.remembers:
             return await self.read(request, partition, bounds, limit, forward=forward)
         key = (self._names, partition, bounds, limit, forward)
@@ -128,7 +128,7 @@ class PartitionRead:
     async def read(
         self, request: LaneRequest, partition: str, bounds: KeyRange, limit: int, *, forward: bool
     ) -> list[Any]:
-        """Up to `limit` rows that have not expired."""
+        """Returns up to `limit` rows that have not expired."""
         writes = request.access.own_writes
         if writes is not None and writes.concern(self._call.index, partition, bounds):
             raise FallBack(Reason.OWN_WRITE)
@@ -137,7 +137,8 @@ class PartitionRead:
             rows = await self._through_cache(request, partition, bounds, limit, forward=forward)
         expired, start = 0, None
         while self._cached is None and len(rows) < limit:
-            # as many expired ones may follow as came so far, or a thousand of them would take a thousand calls
+            # expect as many expired rows to follow as were found so far; otherwise a thousand of them take a thousand
+            # calls
             wanted = limit - len(rows) + expired
             text = self._texts.text(partition, bounds, forward=forward, limit=wanted, start=start)
             answer = await request.call(self._call, text, 1)
@@ -155,7 +156,7 @@ class PartitionRead:
         return rows[:limit] if len(rows) > limit else rows
 
     async def stretch(self, request: LaneRequest, query: QueryPartition) -> Stretch[Any]:
-        """Rows that a filter leaves, up to what may be read; its text is judged each time, as filters have any form."""
+        """Reads the rows that a filter keeps, up to the read limit; authorized on each call, because filters vary."""
         assert query.filter is not None  # noqa: S101  the caller has checked; this tells the type checker
         rows: list[Any] = []
         if request.access.own_writes is not None:
@@ -194,13 +195,13 @@ class PartitionRead:
 
 
 def _check_unwritten(writes: OwnWrites, rows: list[Any]) -> None:
-    """An index may still show an item as it was before the caller's own write."""
+    """Falls back if an index may still show an item as it was before the caller's own write."""
     if writes.hold({ItemKey(row.pk.S, row.sk.S) for row in rows}):
         raise FallBack(Reason.OWN_WRITE)
 
 
 def _with_items(page: RowPage, found: Mapping[ItemKey, Any], place_of: Callable[[Any], Any], backward: bool) -> RowPage:
-    """As the table has them now: what is gone or has left its place in the index is left out."""
+    """Replaces entries by the current items of the table; omits those that are gone or have moved in the index."""
     rows = []
     for entry in page.rows:
         row = found.get(ItemKey(entry.pk.S, entry.sk.S))
@@ -213,14 +214,14 @@ def _with_items(page: RowPage, found: Mapping[ItemKey, Any], place_of: Callable[
 
 
 class ListingRead:
-    """Pages of a listing, over all its shards and time buckets."""
+    """Reads pages of a listing, over all its shards and time buckets."""
 
     def __init__(self, source: LaneTable, listing: Listing, rows: RowType, asked: Attributes) -> None:
         model = rows.model
         self.listing = listing
         self.rows = rows
         self._model = model
-        self.remembers = False  # whether another read of the operation may ask for the same page
+        self.remembers = False  # whether another read of the operation may request the same page
         self._attributes = asked - rows.denied
         named = frozenset((*listing.where, *((listing.between,) if listing.between is not None else ())))
         self._unsearched = source.denied(named)
@@ -229,19 +230,19 @@ class ListingRead:
         index = model.table.index(place.index)
         plan = QueryPartition(_EXAMPLE, index, "", _EXAMPLE_BOUNDS, True, 1, asked, listing.strong)
         self._partition = PartitionRead(source, plan, rows, listing.cached, place.pk.prefix({}))
-        self.items: ItemsRead | None = None  # of the table, where the index has not all that is asked for
+        self.items: ItemsRead | None = None  # reads the table, if the index lacks some requested attributes
         if index is not None and self._partition.through is not None:
             self._place_of = attrgetter("pk" if index.local else "partition", "position")
             [entity] = rows.entities
             indexed = IndexedItems(index.name, self._partition.through, entity.cached or listing.cached)
             self.items = ItemsRead(source, entity, rows, self._attributes, strong=False, indexed=indexed)
-        # where the whole partition is the listing, only its path and its size change from request to request
+        # if the listing is a whole partition, only its path and its size change from request to request
         self._plain = not listing.where and place.bucket is None and place.shards is None and not place.pk.holes
         self._path = place.pk.text if self._plain else ""
         self._bounds = starting_with(place.sk.prefix({}))
 
     async def page(self, request: LaneRequest, arguments: Mapping[str, Any], window: Window) -> RowPage:
-        """Once for all reads of the operation that ask for the same."""
+        """Reads a page, once for all equal reads of the operation."""
         if not self.remembers:
             return await self.own_page(request, arguments, window)
         key = (self.listing.name, self.listing.strong, self._attributes, window, tuple(sorted(arguments.items())))
@@ -261,7 +262,7 @@ class ListingRead:
                 request.own + self._path,
                 self._bounds,
                 limit + 1,
-                forward=self.listing.newest_first is window.backward,  # an order of the caller is an argument
+                forward=self.listing.newest_first is window.backward,  # an order that the caller chooses is an argument
             )
         else:
             if FILTER in arguments:
@@ -269,7 +270,7 @@ class ListingRead:
             rows = await self._planned(request, arguments, window)
         more = len(rows) > limit
         if more:
-            # the row that only tells of a next page is checked, too
+            # the extra row, which only shows that there is a next page, is checked, too
             if not all(row.pk.S.startswith(request.own) for row in rows[limit:]):
                 raise FallBack(Reason.FOREIGN_ROW)
             if not self.rows.expires and any(row.ttl is not None for row in rows[limit:]):
@@ -278,11 +279,11 @@ class ListingRead:
         return RowPage(rows[::-1] if window.backward else rows, more)
 
     async def fetched(self, request: LaneRequest, pages: list[RowPage], windows: list[Window]) -> list[RowPage]:
-        """The items that the entries of an index lead to, from the table for all pages at once."""
+        """Reads the items of index entries from the table, for all pages together."""
         if self.items is None:
             return pages
         entries = [entry for page in pages for entry in page.rows]
-        # INVARIANT: an item is only asked for by a key of the tenant, whatever an index answers.
+        # INVARIANT: an item is only requested by a key of the tenant, whatever an index returns.
         if not all(entry.pk.S.startswith(request.own) for entry in entries):
             raise FallBack(Reason.FOREIGN_ROW)
         found = await self.items.read(request, [ItemKey(entry.pk.S, entry.sk.S) for entry in entries])
@@ -329,7 +330,7 @@ class ListingRead:
         )
         if len(streams) == 1:
             return streams[0]
-        # the merge is stopped at one more than a page: each stream holds that many if it has them
+        # stop the merge at one item more than a page; each stream has that many, if they exist
         merged = merge(*streams, key=self._position, reverse=not queries[0].forward)
         return [row for row, _ in zip(merged, range(queries[0].limit), strict=False)]
 

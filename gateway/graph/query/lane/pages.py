@@ -1,4 +1,4 @@
-"""Pages of a lane: connections around the answers for their items, for one parent or for many at once."""
+"""Pages in a lane: builds connections around the results of their items, for one parent or for many together."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,14 +31,14 @@ from gateway.store.plan import Window
 
 
 class AskedPage(NamedTuple):
-    """One page of a listing: `arguments` are those that its cursors are bound to."""
+    """One requested page of a listing; its cursors are bound to `arguments`."""
 
     arguments: dict[str, Any]
     window: Window
 
 
 def asked_page(request: LaneRequest, listing: Listing, given: dict[str, Any]) -> AskedPage:
-    """The arguments of a field as a page; they are taken apart, so `given` is not used any more."""
+    """Returns the page that the arguments of a field request; modifies `given`, which must not be used again."""
     paging = take_arguments(listing, given)
     try:
         window = page_window(request.cursors, request.scope, request.limits, listing, given, *paging)
@@ -49,7 +49,7 @@ def asked_page(request: LaneRequest, listing: Listing, given: dict[str, Any]) ->
 
 @dataclass(frozen=True, slots=True)
 class CountRead:
-    """The rows of a listing's counter; those of all pages of a level come in the same batches."""
+    """Reads the rows of a listing's counter; the rows for all pages of a level share batches."""
 
     listing: Listing
     entity: Entity
@@ -79,7 +79,7 @@ class PageLevel:
 
     selection: PageSelection
     read: ListingRead
-    probe: ListingRead | None  # reads no attributes; for `pageInfo`
+    probe: ListingRead | None  # reads keys only, for `pageInfo`
     level: Level
     count: CountRead | None = None  # for `totalCount`
 
@@ -127,7 +127,7 @@ class PageLevel:
                 case Typename():
                     out[field.key] = field.value
                 case TotalCountField():
-                    out[field.key] = 0  # keeps its place; the totals of all pages are read together
+                    out[field.key] = 0  # reserves the place; the totals of all pages are read together
         if not self.level.shapes:
             for row in page.rows:
                 check_row(row, self.read.rows.entities[0], request.own)
@@ -194,14 +194,14 @@ class PageLevel:
         return window.after is not None and await self._beyond(request, asked, beyond)
 
     async def _beyond(self, request: LaneRequest, asked: AskedPage, window: Window) -> bool:
-        """Whether anything lies beyond an end of this page: asked for, not guessed from the cursor."""
-        assert self.probe is not None  # noqa: S101  it is made where `pageInfo` is selected
+        """Reads whether there are items beyond an end of this page, which a cursor alone does not show."""
+        assert self.probe is not None  # noqa: S101  it is created if `pageInfo` is selected
         return (await self.probe.page(request, asked.arguments, window)).more
 
 
 @dataclass(frozen=True, slots=True)
 class PagesLoad:
-    """A page for each parent: DynamoDB has no batch form of Query, so it is one read for each."""
+    """Reads a page for each parent, with a Query of its own, because DynamoDB has no batch form of Query."""
 
     part: int
     slot: str
@@ -224,7 +224,7 @@ class PagesLoad:
         for name, (field, read) in self.bound.items():
             wire = getattr(row, field)
             if wire is None:
-                # graphql-core says which parameter is missing
+                # graphql-core reports the missing parameter
                 raise FallBack(Reason.ARGUMENT)
             found[name] = read(wire)
         return found
@@ -232,7 +232,7 @@ class PagesLoad:
 
 @dataclass(frozen=True, slots=True)
 class PageRoot:
-    """A field of the query that is a page of a listing."""
+    """A root field that returns a page of a listing."""
 
     number: int
     arguments: Arguments

@@ -1,4 +1,4 @@
-"""Prepares a lane: from the tree of a query and the policies of a session to reads, levels and roots."""
+"""Prepares a lane: turns the tree of a query and the policies of a session into reads, levels and roots."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -81,7 +81,7 @@ _EXAMPLE = TenantId("any")
 
 
 class FieldSlot(NamedTuple):
-    """One field of a level: the selection that it is in, its slot in the answers, and the entity that has it."""
+    """One field of a level: its selection, its slot in the results, and the entity that has it."""
 
     part: int
     slot: str
@@ -90,7 +90,7 @@ class FieldSlot(NamedTuple):
 
 
 class Preparation:
-    """`denied` are the attributes that the role may not read: they are null, with an error for each row."""
+    """`denied` are the attributes that the role may not read; they are null, with an error for each row."""
 
     def __init__(self, model: Model, source: LaneTable, denied: Attributes) -> None:
         self._model = model
@@ -104,7 +104,7 @@ class Preparation:
 
     @property
     def size(self) -> int:
-        """Bytes, about what was prepared takes."""
+        """The approximate memory of what was prepared, in bytes."""
         return self._reads.size
 
     def _roots(self, tree: Tree) -> list[Root]:
@@ -145,7 +145,7 @@ class Preparation:
         return ItemsRoot(argument_key(entity), read, tuple(wants), self._level(rows, items))
 
     def _level(self, rows: RowType, items: Sequence[ItemSelection], without: RelationField | None = None) -> Level:
-        """`without` is what comes from the same read as the items themselves."""
+        """`without` is the relation that comes from the same read as the items themselves."""
         shapes = [shape(rows, item, OutType([field.key for field in item.fields]), self._denied) for item in items]
         self._reads.size += FUNCTION_BYTES * len(items)
         loads: list[Load] = []
@@ -162,7 +162,7 @@ class Preparation:
         return Level(tuple(shapes), (*loads, *self._code_loads(rows, items)))
 
     def _code_loads(self, rows: RowType, items: Sequence[ItemSelection]) -> list[Load]:
-        """Of the fields whose code the rows alone do not answer; those of one name are loaded together."""
+        """Returns the loads of fields whose code needs more than the row; equal fields are loaded together."""
         loads: list[Load] = []
         shared: dict[tuple[str, str], tuple[LoadedCode, list[LoadedWant]]] = {}
         for part, item in enumerate(items):
@@ -211,10 +211,10 @@ class Preparation:
                 return MembersWant(part, slot, self._member_keys(rows, owner, target, field))
             case TotalField():
                 return self._total(rows, target, place, field)
-        raise AssertionError(field)  # the caller has chosen
+        raise AssertionError(field)  # the caller passes no other kind of field
 
     def _bind(self, rows: RowType, owner: Entity, field: RelationField, names: Iterable[str]) -> dict[str, str]:
-        """The attribute of the parent for each parameter."""
+        """Returns the parent's attribute for each parameter."""
         assert field.relation is not None  # noqa: S101  only a page at the root has none
         bind = {name: bound_attribute(field.relation, name) for name in names}
         _readable(rows, owner, bind.values())
@@ -288,7 +288,7 @@ class Preparation:
         if isinstance(member, PageField):
             bind = self._bind(rows, item.entity, member, parameters(self._model, member.listing))
             listed = self._reads.unshared(member.listing, rows, attributes)
-            probe = None  # a first page has nothing before it, and its own row tells what comes after
+            probe = None  # a first page has nothing before it, and its extra row shows whether there is more after it
             page = PageLevel(member.page, listed, probe, self._level(rows, inner), self._count(member))
             readers = self._readers(rows, item.entity, bind)
             pages = PagesLoad(0, slot, member.arguments, member.listing, readers, page)
@@ -324,7 +324,7 @@ class Preparation:
 
 
 def _readable(rows: RowType, owner: Entity, names: Iterable[str]) -> None:
-    """Attributes that keys are made of: where the role may not read one, there is no lane."""
+    """Raises `NoLane` if the role may not read an attribute that is part of a key."""
     for name in names:
         if name not in rows.fields:
             raise NoLane

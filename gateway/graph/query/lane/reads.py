@@ -1,4 +1,4 @@
-"""The reads of a lane while it is prepared: each with its typed rows; those that may ask for the same share it."""
+"""The reads of a lane during its preparation: each has typed rows, and reads that may overlap share their results."""
 
 from collections.abc import Iterable, Sequence
 
@@ -13,7 +13,7 @@ from gateway.model.patterns import Listing
 from gateway.model.table import Index
 from gateway.store.plan import Attributes, QueryPartition
 
-# measured: the typed rows of one read with their decoders and texts, and one generated function with its answers
+# measured: the typed rows of one read with their decoders and texts, and one generated function with its results
 READ_BYTES, FUNCTION_BYTES = 16_000, 4_000
 
 
@@ -25,10 +25,10 @@ class Reads:
         self._items: dict[tuple[str, bool], list[ItemsRead]] = {}
         self._listings: dict[str, list[ListingRead]] = {}
         self._collections: list[PartitionRead] = []
-        self.size = 0  # bytes, about what was prepared so far takes
+        self.size = 0  # approximate memory of what was prepared so far, in bytes
 
     def share(self) -> None:
-        """Once all are known: where there is but one that asks for an item or a page, it remembers nothing."""
+        """Decides which reads share results, once all reads are known: only those that may overlap."""
         for items in self._items.values():
             for item in items:
                 item.remembers = len(items) > 1
@@ -65,11 +65,11 @@ class Reads:
         return read
 
     def unshared(self, listing: Listing, rows: RowType, asked: Attributes) -> ListingRead:
-        """For whom no other read of the operation can answer."""
+        """Returns a read that no other read of the operation can overlap with."""
         return ListingRead(self._source, listing, rows, asked)
 
     def collection(self, plan: QueryPartition, rows: RowType) -> PartitionRead:
-        """Of an item with its collection, from one Query."""
+        """Returns a read of an item with its collection in one Query."""
         read = PartitionRead(self._source, plan, rows)
         self._collections.append(read)
         return read

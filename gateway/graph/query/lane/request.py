@@ -1,4 +1,4 @@
-"""One request in a lane: its tenant, its variables and its calls, each judged before it is sent."""
+"""One request in a lane: its tenant, its variables and its DynamoDB calls, each authorized before it is sent."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
@@ -27,7 +27,7 @@ from gateway.store.wire import items_in, units_of
 
 T = TypeVar("T")
 
-# of an answer that has no further page
+# the last key of a response without further pages
 NO_KEY = msgspec.Raw(b"")
 
 
@@ -41,9 +41,9 @@ class UnprocessedKeys(msgspec.Struct, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class PreparedCall:
-    """One form of a request: who may send it is decided but for the keys, and its answer has one type.
+    """One form of a DynamoDB call: it is authorized except for its keys, and its response has a fixed type.
 
-    `marker` is the text before each leading key in the request.
+    `marker` is the text before each leading key in the request body.
     """
 
     operation: str
@@ -51,12 +51,12 @@ class PreparedCall:
     marker: str
     decode: Any
     permission: PreparedPermission | None
-    # what the role may not read of what was asked for: it is not in the request, and told where calls are explained
+    # requested attributes that the role may not read: left out of the call, and reported where calls are explained
     refusals: tuple[Refusal, ...] = ()
-    form: ReadForm | None = None  # what its units tell of the size of items, where these are of one entity
+    form: ReadForm | None = None  # how its capacity units relate to item sizes, if all items are of one entity
 
     def size(self, answer: Any) -> tuple[int, float]:
-        """The items of an answer, and the capacity units that it took."""
+        """Returns the number of items in a response, and the capacity units that it consumed."""
         consumed = answer.ConsumedCapacity
         if self.operation == "BatchGetItem":
             units = sum([each.CapacityUnits for each in consumed]) if consumed else 0.0
@@ -100,21 +100,22 @@ class LaneRequest:
         self.caller = access.subject
         self.now = time()
         self.queries = 0
-        # why the lane steps back, while its other reads still end: what is not sent yet is left to the reference
+        # why the lane falls back, while its other reads finish: calls that were not sent yet are left to the reference
+        # executor
         self.stopped: BaseException | None = None
-        # what several reads of the operation may ask for: items with their attributes, and pages
+        # results that several reads of the operation may share: items with their attributes, and pages
         self.seen: dict[tuple[str, bool, ItemKey], list[tuple[Attributes, asyncio.Task[dict[ItemKey, Any]]]]] = {}
         self.pages: dict[tuple[Any, ...], asyncio.Task[Any]] = {}
         self.reader: Reader | None = None
 
     def code_reader(self, model: Model) -> Reader:
-        """What code of a domain reads with, made when it is first used."""
+        """Returns the reader for a domain's own code, created on first use."""
         if self.reader is None:
             self.reader = Reader(model, self.table, self.access, self.cursors, self.limits)
         return self.reader
 
     def close(self) -> None:
-        """Ends what still runs for reads that several fields share: a cancelled request leaves it behind."""
+        """Cancels the tasks of shared reads that a cancelled request leaves behind."""
         for task in self.pages.values():
             task.cancel()
         for reads in self.seen.values():
@@ -124,10 +125,10 @@ class LaneRequest:
             self.reader.close()
 
     async def call(self, call: PreparedCall, text: str, keys: int) -> Any:
-        """The typed answer of one request.
+        """Sends one call and returns its typed response.
 
-        INVARIANT: no request reaches DynamoDB that the session's policies do not allow: what is prepared is asked of
-        the text as it is sent, and where it does not say yes, the evaluator decides.
+        INVARIANT: no request reaches DynamoDB that the session's policies do not allow: the prepared permission checks
+        the body as it is sent, and if it does not allow it, the evaluator decides.
         """
         if self.stopped is not None:
             raise FallBack(Reason.FAILED_CALL) from self.stopped
@@ -142,7 +143,7 @@ class LaneRequest:
         try:
             raw = await self.table.exchange(access, call.operation, text.encode())
         except Exception as error:
-            # whatever it is: the reference meets it again in its field, words it and logs what is a fault of ours
+            # any error: the reference executor meets it again in its field, reports it, and logs it if it is a bug
             raise FallBack(Reason.FAILED_CALL) from error
         seconds = monotonic() - started
         touched = self.table.key_shapes(access, call.operation, orjson.loads(text)) if access.explained else ()
@@ -155,7 +156,7 @@ class LaneRequest:
         else:
             items, capacity = call.size(answer)
             form, sizes = call.form, self.table.sizes
-            # most calls read items that are as large as declared, and there is nothing to learn
+            # most calls read items of the declared size, so there is nothing to learn
             if form is not None and (
                 form.place in sizes.known.get(self.tenant, NOTHING_LEARNED)
                 or capacity * form.unit_bytes > items * form.usual_units + form.slack
@@ -175,13 +176,13 @@ class LaneRequest:
             raise FallBack(Reason.REFUSED) from error
 
     async def run_all(self, jobs: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
-        """Beside each other; where one fails, what was sent for the others is waited for: the reference finds it."""
+        """Runs the jobs concurrently; if one fails, waits for calls already sent, for the reference executor to use."""
         if len(jobs) == 1:
             return [await jobs[0]]
         found: list[Any] = await asyncio.gather(*map(self._guarded, jobs), return_exceptions=True)
         failures = [each for each in found if isinstance(each, BaseException)]
         if failures:
-            # a fault of ours is not covered up by a step back beside it
+            # a bug takes precedence over a fallback that happened beside it
             raise next(
                 (error for error in failures if not isinstance(error, FallBack | InvalidArguments)),
                 self.stopped or failures[0],
@@ -196,7 +197,7 @@ class LaneRequest:
             raise
 
     async def once(self, key: tuple[Any, ...], read: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
-        """For reads that several fields share."""
+        """Runs a read that several fields share once."""
         task = self.pages.get(key)
         if task is None:
             task = self.pages[key] = asyncio.ensure_future(read())

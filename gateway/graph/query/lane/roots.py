@@ -1,4 +1,4 @@
-"""The roots of a lane: each answers one field of the query, or several that are read together."""
+"""The roots of a lane: each returns the result of one root field, or of several that are read together."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from gateway.model.patterns import Listing
 from gateway.store.plan import Attributes, Window, plan_item_collection
 
 KeyOf = Callable[[Mapping[str, Any], str, Any], ItemKey]
-Answers = list[tuple[int, Any]]  # the numbers of the roots, with what they answer
+Answers = list[tuple[int, Any]]  # the numbers of the roots, with their results
 
 
 class Root(Protocol):
@@ -39,7 +39,7 @@ class ConstantRoot:
 
 @dataclass(frozen=True, slots=True)
 class ItemWant:
-    """One root that asks for items by the values of their keys; `plural` names the argument with many of them."""
+    """A root field that requests items by key; `plural` names the argument with many values."""
 
     number: int
     arguments: Arguments
@@ -58,12 +58,12 @@ class ItemWant:
 
 @dataclass(frozen=True, slots=True)
 class ItemsRoot:
-    """Items of one entity for all roots that ask for some."""
+    """Reads items of one entity for all roots that request some."""
 
     key_of: KeyOf
     read: ItemsRead
     wants: tuple[ItemWant, ...]
-    level: Level  # with a selection for each of the wants
+    level: Level  # with a selection for each want
 
     async def answer(self, request: LaneRequest) -> Answers:
         if len(self.wants) == 1 and self.wants[0].plural is None:
@@ -85,15 +85,15 @@ class ItemsRoot:
 
 @dataclass(frozen=True, slots=True)
 class CollectionRead:
-    """An item with the first members of one of its collections, from one Query."""
+    """Reads an item with the first members of one of its collections in one Query."""
 
     collection: CollectionSelection
     read: PartitionRead
     attributes: Attributes
     level: Level
     slot: str
-    pages: PagesLoad | None  # the collection is a listing
-    members: tuple[Keys, Level] | None  # the collection is by keys
+    pages: PagesLoad | None  # if the collection is a listing
+    members: tuple[Keys, Level] | None  # if the collection is by keys
 
     async def answer(self, request: LaneRequest, values: Mapping[str, Any]) -> Any:
         window = self._window(request)
@@ -126,7 +126,7 @@ class CollectionRead:
             page = RowPage(members[: window.limit], len(members) > window.limit)
             asked = AskedPage(self.pages.values(root), window)
             return (await self.pages.page.connections(request, [asked], [page]))[0]
-        assert self.members is not None  # noqa: S101  it is one or the other
+        assert self.members is not None  # noqa: S101  either `pages` or `members` is set
         keys_of, level = self.members
         [keys] = keys_of([root], request.own, request.tenant)
         read = {(row.pk.S, row.sk.S): row for row in members}
@@ -139,7 +139,7 @@ class CollectionRead:
 
 @dataclass(frozen=True, slots=True)
 class TargetRead:
-    """One item by its key: with a collection of it where one Query answers both, else alone."""
+    """Reads one item by its key, together with a collection if one Query returns both."""
 
     key_of: KeyOf
     alone: tuple[ItemsRead, Level] | None
@@ -149,7 +149,7 @@ class TargetRead:
         together = self.together
         if together is not None and (self.alone is None or together.collection.applies(request.variables)):
             return await together.answer(request, values)
-        assert self.alone is not None  # noqa: S101  it is made where the collection may not apply
+        assert self.alone is not None  # noqa: S101  it is created if the collection may not apply
         read, level = self.alone
         key = self.key_of(values, request.own, request.tenant)
         row = await read.one(request, key)
@@ -169,7 +169,7 @@ class TargetRoot:
 
 @dataclass(frozen=True, slots=True)
 class SingleRoot:
-    """The one item that a listing finds; `followed` reads what its reference leads to."""
+    """The only item that a listing finds; `followed` reads the item that its reference points to."""
 
     number: int
     arguments: Arguments
@@ -193,7 +193,7 @@ class SingleRoot:
             raise FallBack(Reason.FOREIGN_ROW)
         if row.ttl is not None and not self.read.rows.expires:
             raise FallBack(Reason.EXPIRY)
-        assert self.followed is not None  # noqa: S101  it is one or the other
+        assert self.followed is not None  # noqa: S101  either `level` or `followed` is set
         bound, target = self.followed
         values = {}
         for name, (field, read) in bound.items():
@@ -206,7 +206,7 @@ class SingleRoot:
 
 @dataclass(frozen=True, slots=True)
 class NodeRoot:
-    """By global id: unknown, foreign and forged ids alike are nothing."""
+    """Items by global id; unknown, foreign and forged ids all return null."""
 
     number: int
     arguments: Arguments

@@ -1,4 +1,4 @@
-"""Rows of one read, typed for what is selected of them, and the generated functions that turn them into answers."""
+"""The typed rows of a read, and the generated functions that turn them into results."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -40,10 +40,11 @@ _KEY = "a{}"
 
 
 class RowType:
-    """The rows of one read: of one entity, or of an item and its collection; `fields` has each attribute's field.
+    """The type of the rows of one read: of one entity, or of an item and its collection.
 
-    What a field of the answer needs is required of the row by its type, so that msgspec checks it while it decodes;
-    where rows of two entities come together, the generated functions check it.
+    `fields` has the field of the row for each attribute. An attribute that a field of the response needs is required in
+    the row's type, so that msgspec checks it while decoding; if a read returns rows of two entities, the generated
+    functions check it.
     """
 
     def __init__(
@@ -56,7 +57,7 @@ class RowType:
         denied: Attributes,
         through: Index | None = None,
     ) -> None:
-        """`through` is the index that leads to the rows, where they are read from the table."""
+        """`through` is the index that leads to the rows, if they are read from the table."""
         self.model = model
         self.denied = denied
         self._selections = tuple(selections)
@@ -69,7 +70,7 @@ class RowType:
         names = sorted(asked - denied)
         self.fields = {name: _KEY.format(number) for number, name in enumerate(names)}
         required = set() if self.mixed else self._required()
-        # the sort key of the order in which it was read; in the table itself that is its own
+        # the sort key by which the rows are ordered; in the table itself this is `sk`
         self.position = "sk" if position == table.sk else "position"
         fields: list[tuple[str, Any, Any]] = [
             ("pk", StringValue, msgspec.UNSET),
@@ -81,7 +82,7 @@ class RowType:
         if through is not None:  # the item may have left the index
             optional.append(("position", StringValue | None, None))
             rename["position"] = position
-            if not through.local:  # that of a local index is the table's
+            if not through.local:  # a local index has the partition key of the table
                 optional.append(("partition", StringValue | None, None))
                 rename["partition"] = through.pk
         elif position != table.sk:
@@ -101,7 +102,7 @@ class RowType:
         self.type = msgspec.defstruct("Row", [*made, *optional], rename=rename, gc=False)
 
     def _required(self) -> set[str]:
-        """Attributes that some field cannot be without."""
+        """Returns the attributes that some field requires."""
         return {
             field.attribute.name
             for selection in self._selections
@@ -121,7 +122,7 @@ class RowType:
         return kinds.pop() if len(kinds) == 1 else ANY_VALUE
 
     def column(self, attribute: Attribute, below: StructFields = ()) -> Column:
-        """Where two entities store an attribute of one name differently, there is no lane."""
+        """Raises `NoLane` if two entities store an attribute of the same name differently."""
         made = column(attribute, below)
         if self._wire(attribute.name) == made.wire:
             return made
@@ -129,7 +130,7 @@ class RowType:
 
 
 def entry_type(model: Model, index: Index) -> Any:
-    """An entry of an index that only tells where its item is."""
+    """Returns the type of an index entry that only contains the key of its item."""
     table = model.table
     fields = [("pk", StringValue), ("sk", StringValue), ("position", StringValue)]
     rename = {"pk": table.pk, "sk": table.sk, "position": index.sk, "ttl": table.ttl}
@@ -140,7 +141,7 @@ def entry_type(model: Model, index: Index) -> Any:
 
 
 class OutType:
-    """The object in the answer for one selection; fields that are loaded are filled in later, by number."""
+    """The type of the results of one selection; loaded fields are filled in later, by number."""
 
     def __init__(self, keys: list[str]) -> None:
         self.size = len(keys)
@@ -153,15 +154,16 @@ class OutType:
 
 
 class _ShapeSource:
-    """The source of a shape, as it grows: what its rows are checked for, and the values of an answer."""
+    """Collects the source of a shape: the checks on its rows, and the values of a result."""
 
     def __init__(self, rows: RowType, denied: Attributes) -> None:
         self.rows = rows
         self.denied = denied
         self.names: dict[str, Any] = {"StepBack": FallBack, "Reason": Reason}
         self.checks = ["    if not row.pk.S.startswith(own): raise StepBack(Reason.FOREIGN_ROW)"]
-        self.columns: list[str] = []  # lines that write numbers of all rows at once
-        self.sources: list[tuple[str, str]] = []  # the variable for a row's number, and for the list of them
+        self.columns: list[str] = []  # lines that encode the numbers of all rows together
+        # the variable for one row's number, and the variable for the list of all
+        self.sources: list[tuple[str, str]] = []
         self.values: list[str] = []
 
     def name(self, prefix: str, value: Any) -> str:
@@ -174,7 +176,7 @@ class _ShapeSource:
             self.checks.append(f"    if {key} is None: raise StepBack(Reason.ROW)")
 
     def attribute(self, field: AttributeField) -> str:
-        """The expression for an attribute."""
+        """Returns the expression for an attribute."""
         attribute = field.attribute
         nullable = attribute.personal or not attribute.required
         if attribute.name in self.denied:
@@ -190,14 +192,14 @@ class _ShapeSource:
         return self._written(made).format(key)
 
     def column(self, key: str, numbers: Numbers) -> str:
-        """The variable of a row's number; all of them are written before the first answer is."""
+        """Returns the variable of a row's number; the numbers of all rows are encoded before the first result."""
         number = len(self.columns)
         plain, odd = self.name("plain_", numbers.plain), self.name("odd_", numbers.odd_ones)
         texts = f"all{number}"
         self.columns += [
             f"  {texts} = [{key}.N for row in rows]",
             f'  lines = "\\n".join({texts}) + "\\n"',
-            # none of them may have a line feed of its own
+            # no number may contain a line feed
             f'  is_plain = {plain}(lines) is not None and lines.count("\\n") == len(rows)',
             f"  {texts} = {numbers.write.format(texts)} if is_plain else {odd}({texts})",
         ]
@@ -205,7 +207,7 @@ class _ShapeSource:
         return f"c{number}"
 
     def _written(self, made: Column) -> str:
-        """Two selections of one struct are written differently, so what writes them has names of its own."""
+        """Encodes a struct with functions of its own, because two selections of one struct are encoded differently."""
         text = made.write
         for before, value in made.names.items():
             if before.startswith("write_"):
@@ -224,9 +226,9 @@ class _ShapeSource:
 
 
 def shape(rows: RowType, selection: ItemSelection, out: OutType, denied: Attributes) -> Shape:
-    """The function that makes the answers of these rows, and checks each row's tenant and what its fields need."""
+    """Returns the function that turns rows into results; it checks the tenant and the required fields of each row."""
     made = _ShapeSource(rows, denied)
-    # the row's type is for whoever reads the function: it tells which attribute a field holds
+    # the row's type is for readers of the generated source: it shows which attribute a field holds
     made.names |= {"Out": out.type, "Row": rows.type}
     if not rows.expires:
         made.checks.append("    if row.ttl is not None: raise StepBack(Reason.EXPIRY)")
@@ -248,7 +250,7 @@ def shape(rows: RowType, selection: ItemSelection, out: OutType, denied: Attribu
             case CodeField() if is_column(field, denied):
                 value = f"{made.name('code', CodeColumn(rows, selection.entity, field, denied))}(row)"
             case _:
-                value = "None"  # its load fills it
+                value = "None"  # a load fills it in
         made.values.append(value)
     return made.function()
 
@@ -261,7 +263,7 @@ def version(text: str) -> int:
 
 
 def check_row(row: Any, entity: Entity, own: str) -> None:
-    """What `shape` checks, for rows of which nothing is shown."""
+    """Makes the checks of `shape` for a row that is not shown."""
     if not row.pk.S.startswith(own):
         raise FallBack(Reason.FOREIGN_ROW)
     if row.ttl is not None and entity.expiry is None:
@@ -271,7 +273,7 @@ def check_row(row: Any, entity: Entity, own: str) -> None:
 
 
 def converted(row: Any, kind: Any) -> Any:
-    """A row that another read of the operation has brought."""
+    """Converts a row that another read of the operation has returned."""
     if type(row) is kind:
         return row
     try:
@@ -290,7 +292,7 @@ def is_expired(row: Any, now: float) -> bool:
 
 
 def number_shape(rows: RowType, entity: Entity, name: str) -> Shape:
-    """The numbers of the rows, in place of answers: for a total."""
+    """Returns the function that turns rows into numbers instead of results, for a total."""
     if name not in rows.fields:
         raise NoLane
     field, read = rows.fields[name], value_reader(entity.attribute[name])

@@ -1,4 +1,4 @@
-"""The calls that a lane may make, prepared for the policies of one session: templates of requests, typed answers."""
+"""The calls that a lane may make, prepared for the policies of one session: request templates and response types."""
 
 import re
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ from gateway.store.table import Table
 
 @dataclass(frozen=True, slots=True)
 class LaneTable:
-    """Where a lane reads: the table as one session sees it; nothing that it tells depends on the session's tenant."""
+    """The table as one session sees it; nothing here depends on the session's tenant."""
 
     table: Table
     session: Session
@@ -39,9 +39,10 @@ class LaneTable:
         form: ReadForm | None = None,
         tail: str = "",
     ) -> PreparedCall:
-        """`asked` are the attributes that the operation needs, also those that the role may not read.
+        """Prepares a call.
 
-        `tail` is what follows the tenant's prefix in every leading key of the call.
+        `asked` are the attributes that the operation needs, including those that the role may not read. `tail` follows
+        the tenant's prefix in every leading key of the call.
         """
         permission = self.session.permissions.shared.prepare(operation, example)
         if permission is not None:
@@ -52,7 +53,7 @@ class LaneTable:
     def cached(
         self, names: tuple[str, ...], strong: bool, declared: Staleness | None, call: PreparedCall, row: Any
     ) -> Asked | None:
-        """How the call is answered from a cache; None where it is not."""
+        """Returns how a cache serves the call; None if it does not."""
         staleness = self.table.staleness(declared)
         if staleness is None:
             return None
@@ -61,7 +62,7 @@ class LaneTable:
         return Asked(names, strong, staleness, prepared)
 
     def denied(self, asked: Attributes) -> Attributes:
-        """What the role may not read, by whatever operation."""
+        """Returns the attributes that the role may not read; raises `NoLane` if this differs between operations."""
         found = {frozenset(self._denied(operation, asked)) for operation in ("GetItem", "BatchGetItem", "Query")}
         if len(found) > 1:
             raise NoLane
@@ -83,7 +84,7 @@ def batch_answer(rows: RowType) -> Any:
     kind = msgspec.defstruct(
         "BatchAnswer",
         [
-            ("Responses", dict[str, list[rows.type]]),  # type: ignore[name-defined]  # made at run time
+            ("Responses", dict[str, list[rows.type]]),  # type: ignore[name-defined]  # created at run time
             ("UnprocessedKeys", dict[str, UnprocessedKeys], msgspec.field(default_factory=dict)),
             ("ConsumedCapacity", list[ConsumedCapacity] | None, None),
         ],
@@ -106,27 +107,27 @@ def query_answer(row: Any) -> Any:
     return msgspec.json.Decoder(kind).decode
 
 
-# the texts of requests: what stands between their slots, and what is put into a slot
+# request bodies: the texts between their slots, and the text that fills a slot
 
-# what JSON writes as it is
+# characters that JSON does not escape
 is_plain = re.compile(r'[^"\\\x00-\x1f\ud800-\udfff]*').fullmatch
 
 
 def escaped(text: str) -> str:
-    """A text as it stands between the quotes of JSON."""
+    """Escapes a text for use between the quotes of a JSON string."""
     return text if is_plain(text) is not None else orjson.dumps(text)[1:-1].decode()
 
 
 def compact(raw: msgspec.Raw) -> str:
-    """A part of an answer in the form in which we send it."""
+    """Returns a part of a response in the form in which we send it."""
     return orjson.dumps(orjson.loads(bytes(raw))).decode()
 
 
 def pieces(body: dict[str, Any], *marks: str) -> list[str]:
-    """The text of a request, cut at the marks."""
+    """Splits the text of a request body at the marks."""
     text, parts = orjson.dumps(body).decode(), []
     for mark in marks:
         before, found, text = text.partition(mark)
-        assert found  # noqa: S101  the marks are ours
+        assert found  # noqa: S101  we have put the marks there
         parts.append(before)
     return [*parts, text]

@@ -1,4 +1,4 @@
-"""The values of a row as the model has them, for whatever is made of values: keys that are not plain texts, sums."""
+"""Converts values of a row to the model's values, for uses that need them: keys that are not plain texts, and sums."""
 
 import decimal
 from collections.abc import Callable
@@ -14,7 +14,7 @@ Read = Callable[[Any], Any]
 
 
 def value_reader(attribute: Attribute) -> Read:
-    """The value of an attribute as the model has it, from the typed value of a row."""
+    """Returns the function that converts the typed value in a row to the model's value."""
     match attribute.type:
         case Text() | KeyText() if not attribute.compressed:
             return lambda wire: wire.S

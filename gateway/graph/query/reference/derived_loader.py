@@ -23,7 +23,7 @@ class DerivedLoader:
         self._loaders: dict[tuple[LoadedCode, str], PieceLoader[Values, Any]] = {}
 
     async def load(self, code: LoadedCode, values: Values, arguments: Values) -> Any:
-        """The field of one item; raises the error of this item."""
+        """Returns the field of one item; raises the error of this item."""
         key = (code, repr(sorted(arguments.items())))
         loader = self._loaders.get(key)
         if loader is None:

@@ -1,4 +1,4 @@
-"""Mutations with one field, run without graphql-core: most documents that change something are such."""
+"""Runs mutations with a single field without graphql-core; most documents with a mutation have this form."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -28,14 +28,14 @@ class _NotPlain(Exception):
 
 
 class _Info(NamedTuple):
-    """All that the resolver of a mutation reads of graphql-core's `info`."""
+    """The parts of graphql-core's `info` that the resolver of a mutation reads."""
 
     context: Context
 
 
 @dataclass(frozen=True, slots=True)
 class DirectMutation:
-    """`write` makes the answer of a payload, or raises where anything about it is unusual."""
+    """A mutation that can run directly; `write` encodes its payload, or raises if the payload needs graphql-core."""
 
     key: str
     resolve: Resolver
@@ -43,9 +43,9 @@ class DirectMutation:
     write: Write
 
     async def run(self, context: Context, variables: Variables) -> dict[str, Any] | Outcome | None:
-        """The data of the answer, or what came of the mutation, which graphql-core then answers.
+        """Returns the data of the response, or the outcome of the mutation, which graphql-core then completes.
 
-        INVARIANT: a mutation runs once. Where it has run, graphql-core gets its outcome and does not run it again.
+        INVARIANT: a mutation runs once. If it has run, graphql-core gets its outcome and does not run it again.
         """
         try:
             arguments = self.arguments.values(variables)
@@ -64,7 +64,7 @@ class DirectMutation:
 def direct_mutation(
     owner: GraphQLObjectType, roots: tuple[RootField, ...], grouped: Mapping[str, FieldDetailsList], collect: Collect
 ) -> DirectMutation | None:
-    """None where graphql-core has to run the operation."""
+    """Returns None if graphql-core has to run the operation."""
     if len(roots) != 1 or not isinstance(roots[0], ChangeField) or not roots[0].arguments.are_variables:
         return None
     [(key, details)] = grouped.items()
@@ -73,12 +73,12 @@ def direct_mutation(
         write = _value(definition.type, details, collect)
     except _NotPlain:
         return None
-    assert definition.resolve is not None  # noqa: S101  each mutation has a resolver
+    assert definition.resolve is not None  # noqa: S101  every mutation has a resolver
     return DirectMutation(key, definition.resolve, roots[0].arguments, write)
 
 
 def _value(kind: GraphQLOutputType, details: FieldDetailsList, collect: Collect) -> Write:
-    """How a value of this type is written."""
+    """Returns the function that encodes a value of this type."""
     if isinstance(kind, GraphQLNonNull):
         inner = _nullable(kind.of_type, details, collect)
 
@@ -111,7 +111,7 @@ def _nullable(kind: GraphQLOutputType, details: FieldDetailsList, collect: Colle
 
 
 def _list(of: GraphQLOutputType, details: FieldDetailsList, collect: Collect) -> Write:
-    """A list whose members are left to graphql-core is plain while it is empty, as that of the errors mostly is."""
+    """Encodes an empty list even if its members need graphql-core; the list of errors is usually empty."""
     try:
         write = _value(of, details, collect)
     except _NotPlain:
@@ -130,7 +130,7 @@ def _never(value: Any) -> Any:
 
 
 def _object(kind: GraphQLObjectType, details: FieldDetailsList, collect: Collect) -> Write:
-    """Of fields that only read an attribute of their object."""
+    """Encodes an object whose fields only read its attributes."""
     fields: list[tuple[str, Resolver, Write]] = []
     if kind.is_type_of is not None:
         raise _NotPlain
@@ -151,7 +151,7 @@ def _object(kind: GraphQLObjectType, details: FieldDetailsList, collect: Collect
 
 
 def _nothing(source: Any, info: Any) -> None:
-    """The type of an object is known without it."""
+    """Resolves `__typename` to no value, because it does not depend on the object."""
 
 
 def _constant(value: str) -> Write:

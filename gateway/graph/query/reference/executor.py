@@ -51,16 +51,16 @@ from gateway.store.write.writer import Act, Writer, no_acting
 _is_awaitable: Any = CoroutineType.__instancecheck__
 _LISTS = (list, tuple)
 _UNKNOWN: Any = object()
-_ROOM = 2  # objects: one of a list or of a reference, and one inside of it, as an edge has its node
+_ROOM = 2  # objects: a member of a list or a reference, and one inside it, such as the node of an edge
 
 
 class _Executor(Executor[None]):
-    """graphql-core's executor for a variant, with three shortcuts; large answers are completed in pieces.
+    """graphql-core's executor for a variant, with three shortcuts; it completes large responses in pieces.
 
-    Collected fields are cached, since they depend on the variant's conditions alone. The keys of the cache are ids of
-    AST nodes, which live as long as the document, and so as long as the variant. Values of scalars and enums are
-    completed without finding out the kind of their type again. Attributes with such values are read without an `info`;
-    one that is null or wrong is left to graphql-core, which reads it once more.
+    Collected fields are cached, because they depend only on the conditions of the variant. The keys of the cache are
+    ids of AST nodes, which live as long as the document, and therefore as long as the variant. Scalars and enums are
+    completed without determining the kind of their type again. Attributes with such values are read without an `info`;
+    a null or invalid value is left to graphql-core, which reads it again.
     """
 
     collected: dict[Any, CollectedFields]
@@ -210,7 +210,7 @@ class _Executor(Executor[None]):
 
 
 def _leaves(schema: GraphQLSchema) -> dict[GraphQLOutputType, GraphQLLeafType]:
-    """The scalar or enum of each leaf field type, nullable or not."""
+    """Returns the scalar or enum of each leaf field type, nullable or not."""
     kinds = (
         field.type
         for owner in schema.type_map.values()
@@ -224,7 +224,7 @@ Attributes = Mapping[tuple[GraphQLObjectType, str], tuple[Resolver, Callable[[An
 
 
 def _attributes(schema: GraphQLSchema) -> Attributes:
-    """The fields that return an attribute as a scalar or an enum: how each is read and serialized."""
+    """Returns, for each field that shows an attribute as a scalar or enum, how it is read and serialized."""
     return {
         (owner, name): (field.resolve, leaf.coerce_output_value)
         for owner in schema.type_map.values()
@@ -262,7 +262,7 @@ class Execution:
         variables: Variables,
         context: Context,
     ) -> DirectMutation | None:
-        """What runs it without graphql-core; None where nothing does."""
+        """Returns what runs the operation without graphql-core; None if nothing can."""
         if self._direct is _UNKNOWN:
             schema, owner = reference.schema, reference.schema.mutation_type
             self._direct = None
@@ -306,7 +306,7 @@ class ReferenceExecutor:
     cursors: Cursors
     limits: ReadLimits
     act: Act = field(default=no_acting, kw_only=True)
-    discreet: bool  # whether errors leave out suggestions, which reveal names of the schema
+    discreet: bool  # whether errors omit suggestions, which reveal names of the schema
     leaves: Mapping[GraphQLOutputType, GraphQLLeafType] = field(init=False, repr=False)
     attributes: Attributes = field(init=False, repr=False)
     pace: TurnOrder = field(default_factory=TurnOrder, init=False, repr=False)
@@ -325,8 +325,10 @@ class ReferenceExecutor:
         access: Access,
         event: ListEvent | None = None,
     ) -> ExecutionResult:
-        """`sent` are the variables of the request, `variables` the same after coercion; `event` is for a
-        subscription."""
+        """Runs a variant.
+
+        `sent` are the variables of the request, and `variables` the same after coercion; `event` is for a subscription.
+        """
         reader = Reader(self.model, self.table, access, self.cursors, self.limits, self.pace)
         writer = Writer(self.model, self.table, access, self.act)
         try:

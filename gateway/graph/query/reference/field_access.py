@@ -19,7 +19,7 @@ class FieldAccess:
         self._verdicts: dict[tuple[Attributes, str], Mapping[str, Deny]] = {}
 
     def denied(self, attributes: Attributes, operation: str = "GetItem") -> Mapping[str, Deny]:
-        """The attributes that the role may not read with this operation, and why."""
+        """Returns the attributes that the role may not read with this operation, and why."""
         verdicts = self._verdicts.get((attributes, operation))
         if verdicts is None:
             session = self._access.session
@@ -29,7 +29,7 @@ class FieldAccess:
         return verdicts
 
     def readable(self, attributes: Attributes, operation: str) -> Attributes:
-        """The attributes that a call may request; the others are recorded as refusals of this call."""
+        """Returns the attributes that a call may request; the others are recorded as refusals of this call."""
         verdicts = self.denied(attributes, operation)
         self._access.refusals += [Refusal(name, verdict.reason) for name, verdict in verdicts.items()]
         return attributes - frozenset(verdicts)

@@ -1,5 +1,4 @@
-"""Loads items by their keys for one request; keys that are requested in one turn of the event loop are read in one
-batch."""
+"""Loads items by key for one request: keys requested in one turn of the event loop are read in one batch."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
@@ -131,7 +130,7 @@ class ItemLoader:
         return entity_items
 
     async def _load(self, entity: str, strong: bool, requests: list[_ItemsRequest]) -> list[ItemsByKey]:
-        """One read for all requests of this turn, with the union of their attributes."""
+        """Makes one read for all requests of this turn, with the union of their attributes."""
         self._tasks.track(asyncio.current_task())
         entity_items = self._by_entity[entity, strong]
         keys = tuple(dict.fromkeys(key for request in requests for key in entity_items.lacks(request)))

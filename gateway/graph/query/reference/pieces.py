@@ -68,11 +68,11 @@ class Pieces:
         return bool(self._waiting)
 
     def begin(self) -> None:
-        """Something will be completed later; `settle` follows."""
+        """Registers a part that will be completed later; `settle` must follow."""
         self._unsettled += 1
 
     def settle(self) -> None:
-        """It is completed: what it needs is requested in the next turn of the loop; the loaders continue after that."""
+        """Reports that a part is completed: it requests its items in the next turn, before the loaders continue."""
         loop = asyncio.get_running_loop()
         loop.call_soon(loop.call_soon, self._settled)
 

@@ -155,14 +155,14 @@ class Reader:
     def items_at(
         self, lookup: Lookup, keys: tuple[ItemKey, ...], attributes: Attributes
     ) -> Coroutine[Any, Any, ItemsByKey]:
-        """Items by their keys; all keys that are requested in one turn of the event loop are read in one batch."""
+        """Reads items by their keys; all keys that are requested in one turn of the event loop share a batch."""
         self._field_access.check_search(sorted_by(self.model.stored[lookup.entity].primary), "GetItem")
         return self._items.items_at(lookup, keys, attributes)
 
     def watched(
         self, lookup: Lookup, listing: Listing, keys: tuple[ItemKey, ...], attributes: Attributes
     ) -> Coroutine[Any, Any, ItemsByKey]:
-        """Items of a watched list: those of an index by their own keys, others in place."""
+        """Reads items of a watched list: those of an index by their own keys, others in place."""
         place = self.model.place(listing)
         if place.index is not None:
             return self.items_at(lookup, keys, attributes)
@@ -173,7 +173,7 @@ class Reader:
         return await shared(self._pages.load(_page_read(listing, arguments, window, attributes)))
 
     async def count(self, listing: Listing, arguments: Arguments) -> int:
-        """How many items the listing has for its parameters, regardless of ranges and filters."""
+        """Returns how many items the listing has for its parameters, regardless of ranges and filters."""
         lookup = counter_lookup(self.model.counters[listing.name], listing)
         keys = counter_keys(self.model, listing, arguments)
         rows = await self.items(lookup, keys, frozenset({self.model.table.counted}))
@@ -187,7 +187,7 @@ class Reader:
         attributes: Attributes,
         members: Attributes,
     ) -> Item | None:
-        """An item and the first members of a collection from one Query; the loaders then have the members."""
+        """Reads an item and the first members of a collection in one Query, and puts the members into the loaders."""
         read = _ItemCollectionRead(pattern, tuple(sorted(values.items())), window, attributes, members)
         task = self._item_collections.get(read)
         if task is None:
@@ -231,14 +231,14 @@ class Reader:
         last: int | None,
         before: str | None,
     ) -> Window:
-        """Relay's four arguments as a window, or `BadUserInput`."""
+        """Converts Relay's four arguments to a window; raises `BadUserInput` if they are invalid."""
         return page_window(self._cursors, self.scope, self.limits, listing, arguments, first, after, last, before)
 
     def cursor(self, listing: Listing, arguments: Arguments, position: str) -> str:
         return self._cursors.seal(self.scope, listing.name, arguments, position)
 
     async def _load_pages(self, reads: list[_PageRead]) -> list[Page | Exception]:
-        """A failed read fails only its own page; the loader keeps the error for equal reads."""
+        """Reads pages; a failed read fails only its own page, and the loader keeps the error for equal reads."""
         self._tasks.track(asyncio.current_task())
         self._queries += len(reads)
         if self._queries > self.limits.queries:

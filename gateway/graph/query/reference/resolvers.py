@@ -50,7 +50,7 @@ Info = GraphQLResolveInfo[Any]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a mutation that has run: its payload, or why it failed."""
+    """The outcome of a mutation that has run: its payload, or the error."""
 
     payload: Any = None
     error: Exception | None = None
@@ -70,21 +70,21 @@ class Context:
     places: Places
     variables: Variables
     event: "ListEvent | None" = None  # the event of a subscription to a list
-    outcome: Outcome | None = None  # of the operation's one mutation, where it has run already
+    outcome: Outcome | None = None  # of the operation's only mutation, if it has already run
 
     def field(self, info: Info) -> Any:
-        """The field of the operation's tree that is being resolved."""
+        """Returns the field of the operation's tree that is being resolved."""
         path = tuple(key for key in info.path.as_list() if isinstance(key, str))
         return self.places[info.parent_type.name, path]
 
     def filled(self, asked: FieldArguments, given: dict[str, Any]) -> dict[str, Any]:
-        """The arguments of a field, with the token's subject as a default."""
+        """Returns the arguments of a field, with the token's subject as a default."""
         left = [name for name in asked.subjects if given.get(name) is None]
         return {**given, **dict.fromkeys(left, subject_id(self.reader.access.subject, "the field"))} if left else given
 
 
 def attribute(name: str) -> Resolver:
-    """The resolver of a field without arguments: it reads an attribute of an item, a struct or one of our objects."""
+    """Returns the resolver of a field without arguments, which reads an attribute of an item, struct or object."""
 
     def resolve(source: Any, info: Info) -> Any:
         if type(source) is Item:
@@ -140,7 +140,7 @@ async def _fetch(context: Context, target: ItemTarget, values: Arguments) -> Ite
 
 
 def _first_page(context: Context, collection: CollectionSelection) -> tuple[Window | None, Attributes] | None:
-    """The window and attributes of the collection's first page, or None if its arguments are invalid."""
+    """Returns the window and attributes of the collection's first page, or None if its arguments are invalid."""
     member = collection.member
     if isinstance(member, MembersField):
         return None, member.item.attributes
@@ -187,7 +187,7 @@ async def _connection(context: Context, field: PageField, arguments: dict[str, A
 
 
 def listing_single(model: Model) -> Resolver:
-    """The first item of a listing, or the item that its reference points to."""
+    """Reads the first item of a listing, or the item that its reference points to."""
 
     async def resolve(root: None, info: Info, **arguments: Any) -> Item | None:
         context: Context = info.context
@@ -267,8 +267,10 @@ def watched_changes() -> Resolver:
 async def _list_changes(
     context: Context, field: ListChangesField, arguments: dict[str, Any], changes: tuple[KeyChange, ...]
 ) -> list[ListChange]:
-    """INVARIANT: every item is read with the caller's session, even removed ones: AWS authorizes what is reported of
-    each."""
+    """Reads the items of the changes.
+
+    INVARIANT: every item is read with the caller's session, even removed ones: AWS authorizes what is reported of each.
+    """
     reader, entity = context.reader, context.reader.model.entities[field.listing.entity]
     take_arguments(field.listing, arguments)
     item_filter: Filter | None = arguments.get(FILTER)
@@ -297,7 +299,7 @@ async def _list_changes(
 
 
 def _bound(model: Model, relation: Relation, item: Item) -> dict[str, Any] | None:
-    """The parameters of the relation's pattern, filled from the item; None if the item lacks one."""
+    """Returns the parameters of the relation's pattern, filled from the item; None if the item lacks one."""
     names = parameters(model, model.patterns[relation.pattern])
     values = {name: item[bound_attribute(relation, name)] for name in names}
     return None if any(value is None for value in values.values()) else values
@@ -318,7 +320,7 @@ def reference(model: Model, relation: Reference) -> Resolver:
 
 
 def collection_each(model: Model, owner: Entity, relation: Collection) -> Resolver:
-    """A collection whose keys are in its owner; the keys of all owners are read in one batch."""
+    """Reads a collection whose keys are in its owner; the keys of all owners are read in one batch."""
     lookup = model.lookup(relation.pattern)
     key_attribute = relation.each or ""
     (member_parameter,) = open_parameters(model, owner, relation)
@@ -345,7 +347,7 @@ def collection_page(model: Model, relation: Collection) -> Resolver:
 
 
 def total(model: Model, relation: Total) -> Resolver:
-    """A sum over a fixed number of items, such as likes over the shards of a counter; one batch for all parents."""
+    """Sums over a fixed number of items, such as likes over the shards of a counter; one batch for all parents."""
     lookup, own = model.lookup(relation.pattern), own_parameters(model, relation)
 
     async def resolve(root: Item, info: Info) -> int | Decimal:

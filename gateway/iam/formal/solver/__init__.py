@@ -1,1 +1,1 @@
-"""Translates formulas to the solvers z3 and cvc5 and runs them."""
+"""Translates formulas for the solvers z3 and cvc5, and runs them."""

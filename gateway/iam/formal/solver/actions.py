@@ -1,4 +1,4 @@
-"""The actions of a query: the known ones, and every other name that an action could have."""
+"""The actions of a query: the known ones, and any other name that an action could have."""
 
 import re
 from itertools import permutations
@@ -22,7 +22,7 @@ KNOWN: Final = tuple(
 
 
 def named_in(formula: Formula) -> tuple[str, ...]:
-    """The known actions, and those that the formula names."""
+    """Returns the known actions, and those that the formula names."""
     written = ("".join(token for token in pattern if isinstance(token, str)) for pattern in _patterns(formula))
     return tuple(dict.fromkeys((*KNOWN, *(text for text in written if _NAME.fullmatch(text)))))
 
@@ -40,7 +40,7 @@ def names_all(formula: Formula) -> bool:
 
 
 class OtherActions:
-    """An action without a name: only whether each pattern matches it is known.
+    """An action without a name, of which only the matching patterns are known.
 
     This includes combinations that no real name has, so it can prove that no such action exists, but not that one does.
     """

@@ -1,7 +1,7 @@
-"""A formula for one choice of session tags. Without variables inside its patterns, few texts stand for all others.
+"""A formula for one choice of session tags; without variables in its patterns, a few texts represent all others.
 
 A solver with a theory of strings is slow to find a request if a key must contain two tags. A request of the instance is
-a request of the formula; that the instance has none says nothing, so the formula itself is asked next.
+a request of the formula. If the instance has none, this proves nothing, and the formula itself is solved next.
 """
 
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ Tags = Mapping[str, str | None]
 
 
 def tag_choices(formula: Formula) -> list[Tags]:
-    """Texts for every key that a variable refers to, and then the same without one of them; none if they are many."""
+    """Returns texts for all keys that variables refer to, then without one of them; nothing if there are many."""
     atoms = (occurrence.formula for occurrence in occurrences(formula))
     keys = {token.key for atom in atoms if isinstance(atom, Like) for token in atom.pattern if isinstance(token, Ref)}
     others = {OTHER: "globex"} if OTHER in keys else {}
@@ -45,7 +45,7 @@ def tag_choices(formula: Formula) -> list[Tags]:
 
 
 def instance(formula: Formula, tags: Tags, splits: Mapping[str, Split]) -> Formula:
-    """The formula for these tags."""
+    """Returns the formula for these tags."""
     facts = {key: text for key, text in tags.items() if text is not None}
 
     def atom(part: Formula) -> Formula:

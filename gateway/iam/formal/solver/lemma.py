@@ -1,8 +1,8 @@
 """The lemma that justifies splitting keys into parts, proved with a second solver.
 
-Let a key be `TENANT#`, a part without `#`, and a rest that is empty or begins with `#`, and let a tag contain no `#`.
+Let a key be `TENANT#`, a part without `#`, and a rest that is empty or starts with `#`, and let a tag contain no `#`.
 Then the key matches `TENANT#${tag}` or `TENANT#${tag}#*` if and only if the part equals the tag. z3 does not terminate
-on this lemma; cvc5 decides it at once.
+on this lemma; cvc5 decides it immediately.
 """
 
 from typing import Final
@@ -12,7 +12,7 @@ from gateway.iam.formal.solver.solver import Answer
 
 INSTALL: Final = "the second solver is not installed: pip install cvc5"
 _WORK: Final = "1000000"
-# Every character but `#`, as two ranges: cvc5 does not terminate if it is written as a difference.
+# every character but `#`, as two ranges: cvc5 does not terminate if it is written as a difference
 _PLAIN: Final = r'(re.* (re.union (re.range "\u{0}" "\u{22}") (re.range "\u{24}" "\u{2ffff}")))'
 LEMMA: Final = f"""
 (set-logic QF_SLIA)
@@ -29,7 +29,7 @@ LEMMA: Final = f"""
 
 
 def lemma(text: str = LEMMA) -> Answer:
-    """`impossible` means proved: there is no counterexample."""
+    """Returns `impossible` if the lemma is proved, because there is no counterexample."""
     try:
         import cvc5  # noqa: PLC0415
     except ImportError as error:

@@ -1,8 +1,8 @@
-"""Texts that stand for all others where patterns have wildcards inside, such as `table/*/index/GSI1`.
+"""Texts that represent all others for patterns with inner wildcards, such as `table/*/index/GSI1`.
 
-The patterns together are an automaton. Texts that end in states with the same answers cannot be told apart by the
-patterns, so the shortest text for each combination of answers is enough. This needs no theory of strings, in which a
-solver can search for minutes.
+The patterns together form an automaton. The patterns cannot distinguish texts that end in states with the same matches,
+so the shortest text for each combination of matches is enough. This needs no theory of strings, in which a solver can
+search for minutes.
 """
 
 from functools import lru_cache
@@ -17,9 +17,9 @@ _LETTERS: Final = "xyzabcdefghijklmnopqrstuvw0123456789"
 
 @lru_cache(maxsize=1_024)
 def text_classes(patterns: tuple[Pattern, ...], banned: str = "") -> tuple[str, ...] | None:
-    """One text for each combination of matching patterns that a text without banned characters can have.
+    """Returns one text for each combination of matching patterns that a text without banned characters can have.
 
-    None if a pattern refers to a tag, or if the automaton is too large.
+    Returns None if a pattern refers to a tag, or if the automaton is too large.
     """
     if any(isinstance(token, Ref) for pattern in patterns for token in pattern):
         return None
@@ -29,7 +29,7 @@ def text_classes(patterns: tuple[Pattern, ...], banned: str = "") -> tuple[str, 
     texts = {start: ""}
     answers: dict[tuple[bool, ...], str] = {}
     waiting = [start]
-    for state in waiting:  # grows while it is read: breadth first, so the shortest text comes first
+    for state in waiting:  # grows during the loop: breadth first, so the shortest text comes first
         answers.setdefault(
             tuple(machine.accepts(at) for machine, at in zip(machines, state, strict=True)), texts[state]
         )
@@ -44,7 +44,7 @@ def text_classes(patterns: tuple[Pattern, ...], banned: str = "") -> tuple[str, 
 
 
 def _alphabet(machines: list["_Machine"], banned: str) -> str:
-    """The characters of the patterns, and one that stands for all others."""
+    """Returns the characters of the patterns, and one that represents all others."""
     named = dict.fromkeys(token for machine in machines for token in machine.tokens if isinstance(token, str))
     others = (*_LETTERS, *map(chr, range(0x100, 0x1000)))
     other = next(letter for letter in others if letter not in named and letter not in banned)
@@ -52,7 +52,7 @@ def _alphabet(machines: list["_Machine"], banned: str) -> str:
 
 
 class _Machine:
-    """One pattern; a state is the set of positions, as bits, at which the text read so far may stand."""
+    """One pattern; a state is the set of possible positions in it after the text read so far, as bits."""
 
     def __init__(self, pattern: Pattern) -> None:
         self.tokens = [token for part in pattern for token in (part if isinstance(part, str) else (part,))]
@@ -79,7 +79,7 @@ class _Machine:
         return self._skipped(after)
 
     def _skipped(self, state: int) -> int:
-        """A `*` may match nothing."""
+        """Adds the positions after a `*`, which may match nothing."""
         for at, token in enumerate(self.tokens):
             if token is Wild.MANY and state >> at & 1:
                 state |= 1 << at + 1

@@ -1,8 +1,8 @@
 """The requests that a proof covers: every key that a formula names, with every value that AWS could set.
 
-A set of values may have any size. A formula only says "every value ..." and "some value ...". If a set satisfies it,
-the subset with one value for each "some" satisfies it too. So a set with one slot for each "some" stands for sets of
-every size, without a bound.
+A set of values may have any size, but a formula only says "every value ..." and "some value ...". If a set satisfies
+it, the subset with one value for each "some" satisfies it too. A set with one slot for each "some" therefore represents
+sets of every size.
 """
 
 from collections.abc import Mapping, Sequence
@@ -96,8 +96,8 @@ class SetOfTexts:
 class Requests:
     """The variables of one query.
 
-    `actions` limits the actions; None allows every name that an action could have. With `sampled`, texts come from a
-    list even where no list can stand for all texts: what is found is a request, that nothing is found says nothing.
+    `actions` limits the actions; None allows every name that an action could have. If `sampled`, texts come from a list
+    even if no list can represent all texts: a request that is found is valid, but finding none proves nothing.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class Requests:
         self._known: dict[str, TextOf | SetOfTexts] = {}
 
     def of(self, key: str) -> TextOf | SetOfTexts:
-        """The variables of a key, created on first use."""
+        """Returns the variables of a key, created on first use."""
         if key not in self._known:
             present = self._present(key)
             if key in _SETS:
@@ -185,7 +185,7 @@ class Requests:
 
 
 def _banned(place: _Place, splits: Mapping[str, Split]) -> set[str]:
-    """The characters that the piece cannot contain."""
+    """Returns the characters that the piece cannot contain."""
     key, index, rest = place
     if index >= 0 and not rest:
         return {splits[key].delimiter}
@@ -197,7 +197,7 @@ def _is_true(model: Any, value: Any) -> bool:
 
 
 def _places(atoms: Sequence[Occurrence]) -> dict[str, int]:
-    """The number of slots of each set: one for each `some`, and for each `every` that must fail."""
+    """Returns the number of slots of each set: one for each `some`, and for each `every` that must fail."""
     needed: dict[str, set[Formula | None]] = {}
     for occurrence in atoms:
         match occurrence.formula:
@@ -213,8 +213,8 @@ def _places(atoms: Sequence[Occurrence]) -> dict[str, int]:
 def _listed(
     atoms: Sequence[Occurrence], splits: Mapping[str, Split], *, sampled: bool
 ) -> dict[_Place, tuple[str, ...]]:
-    """The pieces for which a list of representative texts is enough."""
-    # The rest after the last part begins with the delimiter, so the list must contain such a text.
+    """Returns the pieces for which a list of representative texts is enough."""
+    # the rest after the last part starts with the delimiter, so the list must contain such a text
     tails = {(key, split.depth - 1, True): split.delimiter for key, split in splits.items() if split.depth}
     patterns: dict[_Place, list[Pattern]] = {place: [(text, Wild.MANY)] for place, text in tails.items()}
     samples: dict[_Place, list[str]] = {}
@@ -233,7 +233,7 @@ def _listed(
                 whole.add(occurrence.subject)
     mixed = others | _referred(atoms)
     for place in samples:
-        # The samples represent all texts only for these tests; a pattern on the same key would need other texts.
+        # the samples represent all texts only for these tests; a pattern on the same key would need other texts
         if place[0] in mixed or place[0] in split or any(pattern != () for pattern in patterns.get(place, ())):
             raise NotProvable(f"`{place[0]}` is compared as a string and as a number, date, address or boolean")
     if whole & split:
@@ -254,15 +254,15 @@ def _listed(
 
 
 def _stand_ins(place: _Place, patterns: list[Pattern], splits: Mapping[str, Split]) -> tuple[str, ...] | None:
-    """Texts of this piece that stand for all others."""
+    """Returns texts that represent all others of this piece."""
     texts = representatives(patterns)
     if texts is not None or place[0] == ACTION:
         return texts
-    # `Filled` asks whether a text is empty, so the empty pattern is always among them.
+    # `Filled` tests whether a text is empty, so the empty pattern is always included
     return text_classes(tuple(dict.fromkeys([(), *patterns])), "".join(sorted(_banned(place, splits))))
 
 
 def _referred(atoms: Sequence[Occurrence]) -> frozenset[str]:
-    """The keys that variables refer to."""
+    """Returns the keys that variables refer to."""
     patterns = [occurrence.formula.pattern for occurrence in atoms if isinstance(occurrence.formula, Like)]
     return frozenset(token.key for pattern in patterns for token in pattern if isinstance(token, Ref))

@@ -1,4 +1,4 @@
-"""Decides with an SMT solver whether any request satisfies a formula, and finds one that does."""
+"""Decides with an SMT solver whether any request satisfies a formula, and finds one if so."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -49,7 +49,7 @@ Answer = Literal["impossible", "possible", "undecided"]
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """`facts` is a request that satisfies the formula, if there is one; `unknowns` are the open statements."""
+    """`facts` is a request that satisfies the formula, if there is one; `unknowns` are the statements left open."""
 
     answer: Answer
     facts: Mapping[str, Value]
@@ -58,7 +58,7 @@ class Solution:
 
 @cache
 def z3_module() -> Any:
-    """The solver, imported on first use."""
+    """Imports the solver on first use."""
     try:
         import z3  # noqa: PLC0415
     except ImportError as error:
@@ -69,7 +69,7 @@ def z3_module() -> Any:
 def solve(
     formula: Formula, splits: Mapping[str, Split], preferred: Sequence[Formula] = (), work: int = WORK
 ) -> Solution:
-    """`preferred` are wishes that make the solution readable: each of them holds in it if possible.
+    """Solves the formula; `preferred` are wishes that make the solution readable, each met if possible.
 
     Known actions are tried first, because such a request can be sent; then every name that an action could have.
     """
@@ -84,7 +84,7 @@ def solve(
 
 
 def _with_known_action(formula: Formula, splits: Mapping[str, Split], work: int) -> Solution:
-    """Tries fixed tags first if that is faster; last if the formula for all tags is not decided."""
+    """Tries fixed tags first if that is faster, and otherwise last, if the formula for all tags is not decided."""
     choices = tag_choices(formula)
     several = len(choices) > _ONE_TAG
     if several and (example := _example(formula, splits, choices, work)) is not None:
@@ -96,7 +96,7 @@ def _with_known_action(formula: Formula, splits: Mapping[str, Split], work: int)
 
 
 def _example(formula: Formula, splits: Mapping[str, Split], choices: Sequence[Tags], work: int) -> Solution | None:
-    """A request with one of these choices of tags."""
+    """Finds a request with one of these choices of tags."""
     for tags in choices:
         part = instance(formula, tags, splits)
         solution = _Search(part, splits, named_in(formula), sampled=True).solved([part], work)
@@ -108,7 +108,7 @@ def _example(formula: Formula, splits: Mapping[str, Split], choices: Sequence[Ta
 def _refined(
     solution: Solution, formula: Formula, splits: Mapping[str, Split], preferred: Sequence[Formula]
 ) -> Solution:
-    """Drops each wish that the solver cannot meet quickly: wishes only make the solution readable."""
+    """Drops each wish that the solver cannot meet quickly, because wishes only make the solution readable."""
     keys = keys_of(formula) | {ACTION, *ARN}
     wishes = [wish for wish in preferred if keys_of(wish) <= keys]
     search = _Search(both(formula, *wishes), splits, named_in(formula))
@@ -122,7 +122,7 @@ def _refined(
 
 
 class _Search:
-    """Translates one formula and its request variables to the solver."""
+    """Translates one formula and its request variables for the solver."""
 
     def __init__(
         self,
@@ -162,7 +162,7 @@ class _Search:
         return Solution("possible", self._requests.facts(self._model), unknowns)
 
     def _translated(self, formula: Formula, slot: Slot | None = None) -> Any:
-        """Made once for each formula and slot, because z3's Python layer is slow."""
+        """Cached by formula and slot, because z3's Python layer is slow."""
         place = (formula, id(slot))
         if place not in self._made:
             self._made[place] = self._constraint(formula, slot)
@@ -244,7 +244,7 @@ class _Search:
         return self._z3.And(text.present, _any(text).arn(patterns))
 
     def _subject(self, subject: str, slot: Slot | None) -> TextOf | None:
-        """The text that an atom is about; None if the key holds a set."""
+        """Returns the text that an atom tests; None if the key holds a set."""
         if subject != ELEMENT:
             value = self._requests.of(subject)
             return value if isinstance(value, TextOf) else None

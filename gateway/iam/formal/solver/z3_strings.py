@@ -1,4 +1,4 @@
-"""Texts as variables of z3, and patterns as constraints on them."""
+"""Texts as z3 variables, and patterns as constraints on them."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ _ESCAPE: Final = re.compile(r"\\u\{([0-9a-fA-F]+)\}")
 
 
 def all_of(z3: Z3, parts: Sequence[Z3]) -> Z3:
-    """`z3.And` without its conversions, which cost more than the proof; every part is already a constraint."""
+    """Replaces `z3.And`, whose conversions take longer than the proof; every part is already a constraint."""
     return parts[0] if len(parts) == 1 else _joined(z3, z3.Z3_mk_and, parts)
 
 
@@ -32,7 +32,7 @@ def _joined(z3: Z3, join: Callable[..., Any], parts: Sequence[Z3]) -> Z3:
 
 @dataclass(frozen=True, slots=True)
 class ListedText:
-    """A text from a list; the solver chooses its number."""
+    """A text from a list; the solver chooses its index."""
 
     z3: Z3 = field(repr=False)
     name: str
@@ -53,7 +53,7 @@ class ListedText:
 
 @lru_cache(maxsize=65_536)
 def _is_number(z3: Z3, name: str, at: int) -> Z3:
-    """That the text with this number is the chosen one; made once, because z3's Python layer is slow."""
+    """Returns the constraint that this index is chosen; cached, because z3's Python layer is slow."""
     return z3.Int(name) == at
 
 
@@ -79,7 +79,7 @@ class AnyText:
         return self._around([self._joined(chunk, refs or {}) for chunk in _chunks(pattern)])
 
     def arn(self, patterns: tuple[Pattern, ...]) -> Z3:
-        """The text is an ARN whose parts match; only the last part may contain a colon."""
+        """Returns the constraint: the text is an ARN whose parts match; only the last part may contain a colon."""
         texts = Texts(self.z3)
         part = texts.character_but(":")
         parts = [texts.regex(pattern, part) for pattern in patterns[:-1]]
@@ -102,7 +102,7 @@ class AnyText:
         return self.z3.InRe(self.text, texts.regex(pattern, texts.character, fold))
 
     def _around(self, chunks: list[Z3 | None]) -> Z3:
-        """Chunks with `*` between them; None is an empty chunk."""
+        """Matches chunks with `*` between them; None is an empty chunk."""
         match chunks:
             case [only]:
                 return self.text == only
@@ -136,7 +136,7 @@ class Texts:
         return self._z3.Or(*parts)
 
     def listed(self, name: str, texts: Sequence[str]) -> tuple[ListedText, Z3]:
-        """The variable, and the constraint that defines it."""
+        """Returns the variable, and the constraint that defines it."""
         number = self._z3.Int(name)
         return ListedText(self._z3, name, tuple(texts)), self._z3.And(number >= 0, number < len(texts))
 
@@ -177,7 +177,7 @@ class Texts:
 
 
 def literal(z3: Z3, text: str) -> Z3:
-    # The solver reads `\u{...}` as an escape, so every character that could begin one is escaped.
+    # the solver reads `\u{...}` as an escape, so every character that could start one is escaped
     plain = (
         char if char.isascii() and char.isprintable() and char != "\\" else f"\\u{{{ord(char):x}}}" for char in text
     )
@@ -185,7 +185,7 @@ def literal(z3: Z3, text: str) -> Z3:
 
 
 def _chunks(pattern: Pattern) -> list[Pattern]:
-    """The pattern cut at its `*`."""
+    """Splits the pattern at its `*`."""
     chunks: list[list[str | Wild | Ref]] = [[]]
     for token in pattern:
         if token is Wild.MANY:

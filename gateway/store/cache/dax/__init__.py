@@ -1,1 +1,1 @@
-"""Reads through a DAX cluster, which knows no tenants: judged before, checked after, and never the only way."""
+"""Reads through a DAX cluster, which does not isolate tenants: authorized before, checked after, never required."""

@@ -1,4 +1,4 @@
-"""A circuit breaker: after several failures in a row a cluster gets no calls for a while, then one trial call."""
+"""A circuit breaker: after several failures in a row, a cluster gets no calls for a while, then one trial call."""
 
 import time
 from collections.abc import Callable
@@ -20,7 +20,7 @@ class Breaker:
         self._rules = rules
         self._clock = clock
         self._failures = 0
-        self._trials = 0  # that failed
+        self._trials = 0  # failed ones in a row
         self._open_until: float | None = None
         self._trying = False
 
@@ -31,7 +31,7 @@ class Breaker:
         return "trying" if self._trying else "open"
 
     def allows(self) -> bool:
-        """Whether a call may be made; whoever makes it tells how it went."""
+        """Whether a call may be made; its outcome must be reported."""
         if self._open_until is None:
             return True
         if self._trying or self._clock() < self._open_until:
@@ -50,11 +50,11 @@ class Breaker:
         if self._trying:
             self._trials += 1
         elif self._failures < self._rules.failures or self._open_until is not None:
-            # what was under way when it opened tells nothing new
+            # calls that were in progress when it opened say nothing new
             return
         self._open_until = self._clock() + exponential(self._trials, self._rules.pause, self._rules.longest_pause)
         self._trying = False
 
     def left(self) -> None:
-        """The call was given up for reasons of its own, which tell nothing about the cluster."""
+        """Reports that the call was abandoned for a reason that says nothing about the cluster."""
         self._trying = False

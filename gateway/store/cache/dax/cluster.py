@@ -1,8 +1,8 @@
-"""One DAX cluster as a way to the table: Amazon's client, which blocks, in a few threads with a time limit.
+"""One DAX cluster: runs Amazon's blocking client in a few threads, with a time limit.
 
-The client is made when it is first needed: making it already talks to the cluster. It signs with a session of its
-own, in a role that reads from the cluster and nothing else, not with a tenant's: a cluster answers everybody who
-reaches it with the rights of its own role.
+The client is created on first use, because creating it already connects to the cluster. It does not use a tenant's
+session, but one of its own, in a role that only reads from the cluster: a cluster serves everyone who reaches it with
+the permissions of its own role.
 """
 
 import asyncio
@@ -31,22 +31,22 @@ Connect = Callable[[], Any]
 
 
 class DaxFailed(Unavailable):
-    """The cluster did not answer; callers never see it, since the table is asked instead."""
+    """The cluster did not respond; callers never see this error, because the table is read instead."""
 
 
 class DaxBusy(DaxFailed):
-    """Every thread waits for the cluster."""
+    """All threads are waiting for the cluster."""
 
 
 @dataclass(frozen=True, slots=True)
 class DaxRules:
     threads: int = 16
-    seconds: float = 1.0  # for a call; the table is asked when it takes longer
+    seconds: float = 1.0  # for a call; after that, the table is read instead
     breaker: BreakerRules = field(default_factory=BreakerRules)
 
 
 def connector(endpoint: str, region: str, session: boto3.Session, rules: DaxRules) -> Connect:
-    """How to make the client; raises where the optional dependency is not installed."""
+    """Returns the function that creates the client; raises if the optional dependency is not installed."""
     try:
         client = importlib.import_module("amazondax").AmazonDaxClient
     except ImportError as error:
@@ -76,7 +76,7 @@ class DaxCluster(DynamoDB):
         target: AwsTarget,
         deadline: float | None = None,
     ) -> dict[str, Any]:
-        """`credentials` and `target` are not used: see above."""
+        """`credentials` and `target` are not used, see the docstring of the module."""
         # INVARIANT: only eventual reads go through a cluster.
         method = _METHODS[operation]
         now = asyncio.get_running_loop().time()
@@ -91,13 +91,13 @@ class DaxCluster(DynamoDB):
             raise DaxFailed(f"{self.name} failed: {type(error).__name__}") from error
 
     async def close(self) -> None:
-        """What is under way has a time limit of its own, so this ends."""
+        """Waits for running calls, which have a time limit of their own."""
         await asyncio.to_thread(self._close)
 
     def _submit(self, method: str, body: bytes) -> "Future[dict[str, Any]]":
         with self._counting:
             if self._busy >= self._rules.threads:
-                # a queue behind threads that wait for a slow cluster would only make everybody late
+                # a queue behind threads that wait for a slow cluster would only delay all requests
                 raise DaxBusy(f"{self.name} is busy")
             self._busy += 1
         asked = self._threads.submit(self._ask, method, body)
@@ -113,7 +113,7 @@ class DaxCluster(DynamoDB):
             if self._client is None:
                 self._client = self._connect()
             client = self._client
-        # a copy, since what is sent is shared with other requests and the client writes notes into it
+        # a copy, because the body is shared with other requests and the client modifies it
         answer: dict[str, Any] = _as_json(getattr(client, method)(**orjson.loads(body)))
         return answer
 
@@ -124,7 +124,7 @@ class DaxCluster(DynamoDB):
 
 
 def _as_json(value: Any) -> Any:
-    """The client's answer in the form that DynamoDB's own has: bytes as base64, capacity as a number."""
+    """Converts the client's response to the form of DynamoDB's own: bytes as base64, capacity as a number."""
     match value:
         case dict():
             return {name: _as_json(part) for name, part in value.items()}

@@ -1,4 +1,4 @@
-"""Which reads go through a cluster, and what becomes of their answers."""
+"""Decides which reads go through a DAX cluster, and checks the rows that it returns."""
 
 import logging
 import time
@@ -31,7 +31,7 @@ _ATTRIBUTES = frozenset({"dynamodb:attributes"})
 
 @dataclass(frozen=True, slots=True)
 class Ages:
-    """How old an answer of the clusters can be, in seconds: what their parameter group says."""
+    """How old the rows of the clusters can be, in seconds, by their parameter groups."""
 
     items: float = 300.0
     pages: float = 300.0
@@ -39,7 +39,7 @@ class Ages:
 
 @dataclass(frozen=True, slots=True)
 class Clusters:
-    """The cluster of all pooled tenants, and those of single tenants; who has none reads the table."""
+    """The cluster of all pooled tenants, and those of single tenants; tenants without one read the table."""
 
     pooled: DaxCluster | None = None
     silos: Mapping[TenantId, DaxCluster | None] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class Clusters:
 
 
 class DaxReads(Cache):
-    """Declared eventual reads only; where a cluster cannot answer, the table is asked with the tenant's session."""
+    """Serves declared eventual reads; if a cluster fails, the table is read with the tenant's session."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class DaxReads(Cache):
         self.ages = ages
         self._clock = clock
         self._tally = Tally(DaxCounts, group_of)
-        # our writes go past the clusters, so what they hold of an item that we wrote stays wrong until it is over
+        # writes bypass the clusters, so a cluster's copy of a written item stays outdated until it expires
         self._recent = RecentWrites(max(ages.items, ages.pages))
 
     async def items(
@@ -127,10 +127,10 @@ class DaxReads(Cache):
         self._recent.note(tenant, (write,), self._clock())
 
     def forget_all(self) -> None:
-        """What a cluster keeps is out of reach: until its time is over, it answers as declared."""
+        """Does nothing: the contents of a cluster cannot be dropped, and stay as old as declared until they expire."""
 
     def forget(self, tenant: TenantId) -> None:
-        """Nothing is kept of a tenant here; what a cluster keeps is out of reach without a session."""
+        """Does nothing: no rows are kept here, and those of a cluster cannot be reached without a session."""
 
     def stats(self) -> DaxStats:
         states = {cluster.name: cluster.breaker.state for cluster in self._clusters.all()}
@@ -146,14 +146,14 @@ class DaxReads(Cache):
         cluster = self._clusters.of(session.tenant)
         if cluster is None:
             return None
-        # INVARIANT: strong reads, what may not be that old, and roles with rules on attributes pass every cluster.
+        # INVARIANT: strong reads, reads that must be fresher, and roles with rules on attributes bypass every cluster.
         if asked.strong or asked.staleness.seconds < age or _restricted(session, operations, index):
             self._tally.of(session.tenant).passed += 1
             return None
         return cluster
 
     async def _through(self, cluster: DaxCluster, tenant: TenantId, ask: Callable[[Via], Awaitable[T]]) -> T | None:
-        """None where the table has to be asked instead."""
+        """Returns None if the table must be read instead."""
         counts = self._tally.of(tenant)
         if not cluster.breaker.allows():
             counts.avoided += 1
@@ -177,7 +177,7 @@ class DaxReads(Cache):
         return answer
 
     def _key(self, tenant: TenantId, row: Wire) -> ItemKey:
-        # INVARIANT: every row that comes from a cluster is checked: behind it, AWS keeps nobody apart.
+        # INVARIANT: every row from a cluster is checked, because AWS does not isolate tenants behind it.
         key = ItemKey(row.get(self._spec.pk, {}).get("S", ""), row.get(self._spec.sk, {}).get("S", ""))
         if not owns(tenant, key.pk):
             raise IsolationBreach("dax answered with a row of another tenant")
@@ -185,7 +185,7 @@ class DaxReads(Cache):
 
 
 def _restricted(session: Session, operations: Iterable[str], index: str | None) -> bool:
-    """Whether a policy looks at attributes: a cluster gives whole items, and only AWS would refuse some."""
+    """Whether a policy restricts attributes: a cluster returns whole items, and only AWS would refuse some."""
     permissions = session.permissions
     try:
         table = permissions.place.table(session.tenancy.table).arn

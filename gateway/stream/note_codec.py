@@ -38,8 +38,8 @@ def messages_of(notes: Sequence[ChangeNote], before: int) -> Iterator[NoteMessag
         parts = [(tenant, rows) for tenant, group in _by_tenant(part).items() for rows in _limited(group)]
         for number, (tenant, rows) in enumerate(parts):
             until = part[-1].order if number == len(parts) - 1 else before
-            # INVARIANT: `until` is text. DynamoDB's sequences have more than 64 bits, and a JSON number would be rounded:
-            # the notes up to the rounded value would count as sent.
+            # INVARIANT: `until` is text. DynamoDB's sequences have more than 64 bits. A JSON number would be rounded,
+            # and the notes up to the rounded value would count as sent.
             content = b'{"v":%d,"until":"%d","notes":[%s]}' % (_VERSION, until, b",".join(rows))
             yield NoteMessage(tenant, until, content)
         before = part[-1].order

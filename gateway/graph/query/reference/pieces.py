@@ -9,6 +9,7 @@ from aiodataloader import DataLoader, Loader, dispatch_queue
 
 AT_ONCE: Final = 64  # objects that every request may complete without waiting
 PIECE: Final = 32  # objects, about a millisecond
+_START_TURNS: Final = 64  # of the event loop, in which a part that will be completed begins to wait for its turn
 
 KeyT = TypeVar("KeyT")
 ValueT = TypeVar("ValueT")
@@ -77,16 +78,36 @@ class Pieces:
         loop.call_soon(loop.call_soon, self._settled)
 
     def _settled(self) -> None:
-        self._unsettled -= 1
+        self._unsettled = max(0, self._unsettled - 1)
         if not self._unsettled:
-            held, self._held = self._held, []
-            for dispatch in held:
-                dispatch()
+            self._dispatch_held()
 
     def when_settled(self, dispatch: Callable[[], None]) -> None:
-        if self._unsettled:
-            self._held.append(dispatch)
-        else:
+        if not self._unsettled:
+            dispatch()
+            return
+        self._held.append(dispatch)
+        if len(self._held) == 1:
+            self._watch(_START_TURNS)
+
+    def _watch(self, turns: int) -> None:
+        """INVARIANT: a loader never waits for a part that does not come.
+
+        If a sibling fails, graphql-core drops coroutines that it has not started, so that they never settle. Parts
+        that no coroutine waits for after so many turns of the event loop were dropped.
+        """
+        if not self._held:
+            return
+        if not turns:
+            self._unsettled = 0
+            self._dispatch_held()
+            return
+        left = _START_TURNS if self._waiting else turns - 1
+        asyncio.get_running_loop().call_soon(self._watch, left)
+
+    def _dispatch_held(self) -> None:
+        held, self._held = self._held, []
+        for dispatch in held:
             dispatch()
 
 

@@ -40,6 +40,39 @@ async def test_who_was_cancelled_takes_no_turn() -> None:
     assert stays.done()
 
 
+async def test_a_loader_does_not_wait_for_a_part_that_was_dropped() -> None:
+    """graphql-core drops coroutines that it has not started when a sibling fails; they never settle."""
+    pieces = Pieces(TurnOrder())
+    loader = PieceLoader(_same, pieces)
+    pieces.begin()
+    assert await asyncio.wait_for(loader.load(1), 10) == 1
+    pieces.begin()
+    assert await asyncio.wait_for(loader.load(2), 10) == 2
+
+
+async def test_a_loader_waits_for_a_part_that_starts_some_turns_later() -> None:
+    pieces, batches = Pieces(TurnOrder()), list[list[int]]()
+
+    async def load(keys: list[int]) -> list[int]:
+        batches.append(keys)
+        return keys
+
+    loader = PieceLoader(load, pieces)
+    pieces.begin()
+    early = loader.load(1)
+    for _ in range(20):
+        await asyncio.sleep(0)
+    await pieces.turn(1)
+    late = loader.load(2)
+    pieces.settle()
+    assert [await early, await late] == [1, 2]
+    assert batches == [[1, 2]]
+
+
+async def _same(keys: list[int]) -> list[int]:
+    return keys
+
+
 async def test_a_loader_waits_for_what_is_completed_later() -> None:
     pieces, batches = Pieces(TurnOrder()), list[list[int]]()
 

@@ -6,10 +6,10 @@ from decimal import Decimal
 from typing import Any, final
 
 from gateway.errors import BadUserInput
-from gateway.model.types.base import Decode, Field
+from gateway.model.types.base import Decode, Field, Wire
 from gateway.model.types.containers import Struct
 from gateway.model.types.currency import DIGITS, Currency
-from gateway.model.types.numbers import DecimalNumber, decimals, with_places
+from gateway.model.types.numbers import DecimalNumber, as_stored, decimals, with_places
 
 
 def with_digits(amount: Decimal, currency: str) -> Decimal:
@@ -56,6 +56,11 @@ class Money(Struct):
         if digits is not None and decimals(Decimal(value["amount"])) > digits:
             message = f"`{path}.amount` has more decimals than {value['currency']}, which has {digits}"
             yield BadUserInput(message, f"{path}.amount")
+
+    def encode(self, name: str, value: Any) -> Wire:
+        amount = value.get("amount") if isinstance(value, Mapping) else None
+        stored = {**value, "amount": as_stored(amount)} if isinstance(amount, Decimal) else value
+        return Struct.encode(self, name, stored)
 
     def decoder(self) -> Decode:
         decode = Struct.decoder(self)

@@ -166,7 +166,8 @@ class DecimalNumber(_Number):
             yield f"its `places` are {self.places}; a number has 0 to {MAX_DIGITS} digits after the point"
 
     def encode(self, name: str, value: Any) -> Wire:
-        return {"N": str(exact(name, value))}
+        number = exact(name, value)
+        return {"N": str(number if self.places is None else as_stored(number))}
 
     def decoder(self) -> Decode:
         return _decode_decimal if self.places is None else lambda wire: self.shown(Decimal(wire["N"]))
@@ -178,6 +179,11 @@ def with_places(value: Decimal, places: int) -> Decimal:
         return value
     shown = value.quantize(Decimal(1).scaleb(-places), context=_EXACT)
     return shown if shown == value else value
+
+
+def as_stored(value: Decimal) -> Decimal:
+    """Returns the value as DynamoDB returns it, without zeros at the end, so that an unchanged item stays the same."""
+    return with_places(value, decimals(value))
 
 
 def decimals(value: Decimal) -> int:

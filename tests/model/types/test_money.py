@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gateway.model.types import Money
+from gateway.model.types import DecimalNumber, Money
 from gateway.model.types.currency import DIGITS
 
 
@@ -47,3 +47,22 @@ def test_a_stored_amount_of_an_unknown_currency_is_shown_as_it_is() -> None:
     wire = {"M": {"amount": {"N": "1.234"}, "currency": {"S": "OLD"}}}
     assert Money().decoder()(wire) == {"amount": Decimal("1.234"), "currency": "OLD"}
     assert len(DIGITS) > 150
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "stored"),
+    [
+        (DecimalNumber(places=2), Decimal("27.00"), {"N": "27"}),
+        (DecimalNumber(places=2), Decimal("0.10"), {"N": "0.1"}),
+        (DecimalNumber(places=2), Decimal("1E+3"), {"N": "1000"}),
+        (
+            Money(),
+            {"amount": Decimal("10.50"), "currency": "EUR"},
+            {"M": {"amount": {"N": "10.5"}, "currency": {"S": "EUR"}}},
+        ),
+    ],
+)
+def test_a_number_is_written_as_dynamodb_returns_it(kind: Any, value: Any, stored: dict[str, Any]) -> None:
+    """DynamoDB drops zeros at the end; an item that is read and written again must not look changed."""
+    assert kind.encode("price", value) == stored
+    assert kind.encode("price", kind.decoder()(stored)) == stored

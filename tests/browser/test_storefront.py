@@ -198,7 +198,7 @@ def test_a_conflict_is_shown_and_the_page_brings_the_newest(desk: Open) -> None:
     shown.page.get_by_role("button", name="Confirm").click()
     shown.alert("Somebody changed it meanwhile.")
     assert shown.api.status(order) == ("REVIEW", 2)
-    shown.page.get_by_text("You are looking at the newest version now.").wait_for()
+    shown.page.get_by_text("This is the newest version.").wait_for()
     assert "version 2" in shown.heading
     assert "In review" in shown.heading
     shown.page.get_by_role("button", name="Approve").click()

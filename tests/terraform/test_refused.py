@@ -71,7 +71,7 @@ def together(workspace_of: WorkspaceOf) -> str:
 
 
 def test_dax_is_refused_without_the_acknowledgement(together: str) -> None:
-    assert "DAX does not know tenants" in together
+    assert "DAX does not isolate tenants" in together
 
 
 def test_a_public_load_balancer_without_a_certificate_is_refused(together: str) -> None:

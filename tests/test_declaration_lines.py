@@ -42,7 +42,7 @@ DOMAIN = Domain(
         "entity Thing: `label`: its type is the class Text; write `Text()` (adopter_lines.py:8)",
         "entity Thing: `unique` names the unknown attribute `lable`: did you mean `label`? (adopter_lines.py:11)",
         "pattern others: there is no entity Other: name one of Thing (adopter_lines.py:19)",
-        "choice either: `nothing` is no listing of many (adopter_lines.py:20)",
+        "choice either: `nothing` is not a listing of many items (adopter_lines.py:20)",
     ]
 
 

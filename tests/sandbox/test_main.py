@@ -62,7 +62,7 @@ def test_a_fault_is_said_on_the_line_that_the_parent_reads(tmp_path: Path, capsy
 
 def test_an_engine_that_is_not_there_is_a_fault(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--port", "0", "--dynamodb-endpoint", "http://127.0.0.1:1"]) == 1
-    assert "the engine at http://127.0.0.1:1/ does not answer" in json.loads(capsys.readouterr().out)["error"]
+    assert "the engine at http://127.0.0.1:1/ does not respond" in json.loads(capsys.readouterr().out)["error"]
 
 
 @pytest.mark.usefixtures("unfilled")

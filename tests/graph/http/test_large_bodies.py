@@ -133,7 +133,7 @@ async def test_too_many_values_are_refused_before_they_are_made(
     def parsed(raw: bytes, what: str) -> Any:
         raise AssertionError("it was parsed")
 
-    monkeypatch.setattr(request, "_json", parsed)
+    monkeypatch.setattr(request, "strict_json", parsed)
     assert code(await send(world, body)) == "LIMIT_EXCEEDED"
 
 

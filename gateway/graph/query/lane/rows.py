@@ -196,6 +196,7 @@ class _ShapeSource:
         number = len(self.columns)
         plain, odd = self.name("plain_", numbers.plain), self.name("odd_", numbers.odd_ones)
         texts = f"all{number}"
+        self.names |= numbers.names
         self.columns += [
             f"  {texts} = [{key}.N for row in rows]",
             f'  lines = "\\n".join({texts}) + "\\n"',

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Coroutine, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from time import monotonic, time
 from typing import Any, Literal, TypeVar
 
@@ -67,6 +68,8 @@ class Access(msgspec.Struct, eq=False):
     refusals: list[Refusal] = []
     # responses to a lane that fell back, with operation and body: the reference executor does not repeat these calls
     replay: list[tuple[str, bytes, bytes | Exception]] = []
+    read_at: datetime | None = None  # the time at which all lists of the request end, if they name none
+    code_reads: bool = False  # whether the code of a lane's fields reads items: its responses are kept in `replay` too
     renewal: asyncio.Lock | None = None
     subject: str = ""  # the subject of the token
     # results of fields with code, by their arguments: the reference executor does not load them again either
@@ -110,6 +113,11 @@ class Access(msgspec.Struct, eq=False):
         if self.acts_for is not None:
             self.acts_for.has_written(written)
 
+    def now(self) -> datetime:
+        """Returns the same time for all lists of the request: equal lists are read once, also after a fallback."""
+        self.read_at = self.read_at or datetime.now(UTC)
+        return self.read_at
+
     def lags(self, listing: str) -> None:
         """Records that the page of this list may not show all of the caller's own writes."""
         self.lagging = {*(self.lagging or ()), listing}
@@ -123,10 +131,11 @@ class Access(msgspec.Struct, eq=False):
             self.code_calls = [*(self.code_calls or ()), CodeCall(field, rows, monotonic() - started, started)]
 
     def replayed(self, operation: str, content: bytes) -> bytes | Exception | None:
-        """Returns the earlier response to this request, once."""
+        """Returns the earlier response to this request, once; a lane that still runs leaves it for the reference."""
         for number, (sent_operation, body, answer) in enumerate(self.replay):
             if sent_operation == operation and body == content:
-                del self.replay[number]
+                if not self.code_reads:
+                    del self.replay[number]
                 return answer
         return None
 

@@ -460,9 +460,14 @@ class Table:
                 target=session.tenancy.target,
                 deadline=access.deadline,
             )
-        except AccessDenied as error:
-            _report_denied(session, operation, error)
+        except Exception as error:
+            if access.code_reads and not isinstance(error, CredentialsExpired):
+                access.replay.append((operation, orjson.dumps(body), error))
+            if isinstance(error, AccessDenied):
+                _report_denied(session, operation, error)
             raise
+        if access.code_reads:
+            access.replay.append((operation, orjson.dumps(body), orjson.dumps(answer)))
         items, capacity = items_in(answer), units_of(answer.get("ConsumedCapacity"))
         access.calls.append(
             Call(

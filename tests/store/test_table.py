@@ -136,6 +136,32 @@ async def test_what_a_lane_sends_is_sent_again_once_with_a_renewed_session(memor
     assert access.replay == [("GetItem", content, refused.value)], "the reference does not ask for it again"
 
 
+async def test_reads_by_the_code_of_a_lane_are_kept_for_the_reference_executor(
+    memory: Memory, table: Table, access: Access
+) -> None:
+    memory.put(thing("a"))
+    access.code_reads = True
+    for _ in range(2):
+        assert ids(await table.get(access, lookup("a"))) == ["a"]
+    assert len(memory.sent) == 1
+    access.code_reads = False  # the lane has fallen back
+    assert ids(await table.get(access, lookup("a"))) == ["a"]
+    assert len(memory.sent) == 1
+    assert ids(await table.get(access, lookup("a"))) == ["a"]
+    assert len(memory.sent) == 2, "a kept response is used once"
+
+
+async def test_a_failed_read_by_the_code_of_a_lane_is_not_repeated(
+    memory: Memory, table: Table, access: Access
+) -> None:
+    access.code_reads = True
+    memory.script["GetItem"].append(AwsUnavailable("the database is not available"))
+    for _ in range(2):
+        with pytest.raises(AwsUnavailable):
+            await table.get(access, lookup("a"))
+    assert len(memory.sent) == 1
+
+
 async def test_a_renewal_that_fails_is_the_answer(memory: Memory, access: Access) -> None:
     memory.revoked.add("AKIDEXAMPLE")
     with pytest.raises(Unavailable, match="sts cannot be reached"):

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
 from heapq import merge
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -294,7 +293,7 @@ class ListingRead:
 
     def _plan(self, request: LaneRequest, arguments: Mapping[str, Any], window: Window) -> QueryMany:
         try:
-            given = windowed(self.listing, arguments, datetime.now(UTC))
+            given = windowed(self.listing, arguments, request.access.now())
             return plan_listing(self._model, self.listing, request.tenant, given, window, self._attributes)
         except BadUserInput as error:
             raise FallBack(Reason.ARGUMENT) from error

@@ -112,6 +112,7 @@ class LaneRequest:
         """Returns the reader for a domain's own code, created on first use."""
         if self.reader is None:
             self.reader = Reader(model, self.table, self.access, self.cursors, self.limits)
+            self.access.code_reads = True
         return self.reader
 
     def close(self) -> None:
@@ -123,6 +124,7 @@ class LaneRequest:
                 read.cancel()
         if self.reader is not None:
             self.reader.close()
+            self.access.code_reads = False
 
     async def call(self, call: PreparedCall, text: str, keys: int) -> Any:
         """Sends one call and returns its typed response.

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
@@ -121,7 +120,7 @@ class Reader:
     def changed(self, item: Item | None) -> Item | None:
         """Hides in a mutation's item what a read would hide, and drops everything that was loaded before."""
         self.forget()
-        self.access.loaded = None
+        self.access.loaded = self.access.read_at = None
         if item is not None:
             self._field_access.refuse_written(item)
         return item
@@ -264,7 +263,7 @@ class Reader:
         try:
             self._field_access.check_search(searched_by(listing, remaining), "Query")
             attributes = self._field_access.readable(read.attributes, "Query")
-            arguments = windowed(listing, remaining, datetime.now(UTC))
+            arguments = windowed(listing, remaining, self.access.now())
             return plan_listing(self.model, listing, self.tenant, arguments, read.window, attributes)
         except Exception as error:  # of this page alone
             return error

@@ -6,6 +6,7 @@ import pytest
 
 from gateway.graph.query.lane.code_fields import is_column, refused_attribute
 from gateway.graph.query.lane.fallback import Reason
+from gateway.graph.query.lane.lane import LaneRules
 from gateway.graph.query.tree import CodeField
 from gateway.model.code import Computed, Loaded
 from gateway.model.types import Integer, Text
@@ -52,6 +53,18 @@ async def test_a_failure_leaves_the_query_to_the_reference_which_reads_and_loads
     assert world.lanes == {Reason.CODE: 1}
     assert world.calls == ["GetItem"]
     assert len(calls) <= 1
+
+
+async def test_a_list_up_to_now_is_not_read_again_after_a_fallback() -> None:
+    """It ends at the same time for the lane and for the reference executor, so that their calls are equal."""
+    failing_late = 'order(orderId: "o-1006") { lines { order { user { fragile } } } }'
+    text = f'{{ {failing_late} device(deviceId: "d-1001") {{ readings {{ nodes {{ deviceId }} }} }} }}'
+    lane, plain = World(setting=coded_shop()), World(setting=coded_shop(), lane_rules=LaneRules(uses=1_000))
+    for world in (lane, plain):
+        assert "errors" in (await world.post(text)).json()
+    assert lane.lanes == {Reason.CODE: 1}
+    assert plain.lanes == {"reference": 1}
+    assert lane.calls.count("Query") == plain.calls.count("Query") > 1
 
 
 async def test_a_required_field_that_is_refused_or_null_takes_its_item_along() -> None:

@@ -120,8 +120,8 @@ class Settings(BaseSettings):
     """A file with the ids of revoked [support grants](identity.md#support-access), one a line. It is read again for
     every request with a grant. If it cannot be read, every grant is refused."""
     cursor_secret: SecretStr = Field(min_length=32)
-    """Encrypts cursors: at least 32 characters, the same in every process. After a change, the cursors that clients
-    hold are invalid."""
+    """Encrypts cursors, and the ids of items whose key contains personal data: at least 32 characters, the same in
+    every process. After a change, the cursors and these ids that clients hold are invalid."""
 
     # how the service behaves
     environment: Literal["production", "sandbox"] = "production"

@@ -1,21 +1,26 @@
 """Global ids: opaque, stable, and bound to their scope, so that a foreign or altered id identifies nothing.
 
-The scope is the tenant; in a session of own rows it is the tenant and the subject.
+The scope is the tenant; in a session of own rows it is the tenant and the subject. If the key of an entity contains
+personal data, such as an e-mail address, its ids are encrypted with the secret of the cursors: a role that may not read
+the address neither finds it in an id nor can compute the id of an address.
 """
 
 import base64
 import binascii
 import hashlib
+from collections.abc import Callable
 from typing import Any
 
 from gateway.errors import BadUserInput
 from gateway.model.entity import Entity
 from gateway.model.keys import ItemKey, item_key
 from gateway.model.tenant import TenantId
+from gateway.store.cursor import Cursors
 
 _SEPARATOR = "#"  # no key part contains it
 _CHECK_BYTES = 6
 _MAX_LENGTH = 2_048
+_PURPOSE = "global id"  # no listing has such a name, so no cursor is a valid id
 
 
 def global_id(scope: str, entity: str, parts: tuple[str, ...]) -> str:
@@ -35,6 +40,36 @@ def read_global_id(scope: str, text: str) -> tuple[str, tuple[str, ...]] | None:
             return None
         entity, *parts = content.decode().split(_SEPARATOR)
     except (ValueError, binascii.Error):
+        return None
+    return entity, tuple(parts)
+
+
+def item_id(cursors: Cursors, scope: str, entity: Entity, parts: tuple[str, ...]) -> str:
+    """The id of the item with these key parts."""
+    if entity.personal_key:
+        return cursors.seal(scope, _PURPOSE, {}, _SEPARATOR.join((entity.name, *parts)))
+    return global_id(scope, entity.name, parts)
+
+
+def identified(
+    cursors: Cursors, tenant: TenantId, scope: str, text: str, entity_of: Callable[[str], Entity | None]
+) -> tuple[str, ItemKey] | None:
+    """The entity and the key of the item with this id; None for unknown, foreign and forged ids alike."""
+    named, sealed = read_global_id(scope, text), False
+    if named is None:
+        named, sealed = _opened(cursors, scope, text), True
+    entity = None if named is None else entity_of(named[0])
+    # INVARIANT: an id that anyone can compute does not lead to an item whose key contains personal data.
+    if named is None or entity is None or entity.personal_key is not sealed:
+        return None
+    key = node_key(tenant, entity, named[1])
+    return None if key is None else (named[0], key)
+
+
+def _opened(cursors: Cursors, scope: str, text: str) -> tuple[str, tuple[str, ...]] | None:
+    try:
+        entity, *parts = cursors.open(scope, _PURPOSE, {}, text, longest=_MAX_LENGTH).split(_SEPARATOR)
+    except BadUserInput:
         return None
     return entity, tuple(parts)
 

@@ -328,6 +328,17 @@ class Entity:
         spread = (self.key.shards.by,) if self.key.shards is not None else ()
         return tuple(dict.fromkeys((*(hole.name for hole in holes if hole.name not in DERIVED), *spread)))
 
+    @cached_property
+    def personal_key(self) -> bool:
+        """Whether the key contains personal data, which global ids must not reveal."""
+        return any(self.attribute[name].personal for name in self.key_names)
+
+    @cached_property
+    def id_needs(self) -> tuple[str, ...]:
+        """The attributes that a global id is made of; none if the stored key is enough and a role may not read them."""
+        in_key = {hole.name for hole in (*self.primary.pk.holes, *self.primary.sk.holes)}
+        return () if self.personal_key and in_key.issuperset(self.key_names) else self.key_names
+
     def _placement(self, name: str, index: str | None, place: Key) -> Placement:
         pk, sk = (parse_template(f"entity {self.name}", text) for text in (place.pk, place.sk))
         return Placement(name, pk, sk, index, place, self.attributes)

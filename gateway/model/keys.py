@@ -124,8 +124,13 @@ def _next(bucket: Bucket, moment: datetime) -> datetime:
 
 def identity_of(tenant: TenantId, entity: Entity, place: Placement, key: ItemKey) -> tuple[str, ...] | None:
     """The texts that identify the item with this key, in the order of `key_names`; None for a key of another kind."""
+    return key_identity(partition(tenant, ""), entity, place, key)
+
+
+def key_identity(own: str, entity: Entity, place: Placement, key: ItemKey) -> tuple[str, ...] | None:
+    """The same for the prefix of the tenant's partition keys."""
     texts: dict[str, str] = {}
-    for template, text in ((place.pk, key.pk.removeprefix(partition(tenant, ""))), (place.sk, key.sk)):
+    for template, text in ((place.pk, key.pk.removeprefix(own)), (place.sk, key.sk)):
         parts = text.split(KEY_SEPARATOR)
         if len(parts) != len(template.segments):
             return None

@@ -26,13 +26,15 @@ FOREIGN_ROW = "foreign_row"  # the `event` of the log line that an alarm reads
 class Item:
     """The attributes that were read of one item; `position` is its sort key in the order of the read.
 
-    A `stale` item is stored in an older schema; its next write makes the upgrade permanent.
+    `key` is set if the key contains personal data and the item was read: its global id is made of it. A `stale` item is
+    stored in an older schema; its next write makes the upgrade permanent.
     """
 
     entity: str
     values: Values
     position: str
     stale: bool = False
+    key: ItemKey | None = None
 
     def __getitem__(self, name: str) -> Any:
         """Returns the attribute's value, or None; raises the stored error if it may not be read."""
@@ -109,6 +111,7 @@ class Rows:
         self.foreign = 0  # rows of other tenants that indexes returned and that were omitted
         self._decoders = lru_cache(maxsize=2_048)(self._compile)
         self._names = lru_cache(maxsize=2_048)(self._technical)
+        self._personal_keys = {entity.name for entity in model.entities.values() if entity.personal_key}
         # only entities with upgrades; for all others nothing extra is read
         self._upgrades = {
             entity.name: Upgrades(entity, model.table.schema) for entity in model.entities.values() if entity.upgrades
@@ -162,10 +165,12 @@ class Rows:
             raise Internal(f"expected an item of {expected} and found {kind}")
         if not self.live(row):
             return None
+        key = self.key(row) if expected in self._personal_keys else None
         upgrades = self._upgrades.get(expected)
         if upgrades is not None and upgrades.stale(row):
-            return Item(expected, self._upgraded(upgrades, row, expected, attributes), row[position]["S"], stale=True)
-        return Item(expected, self._values(row, expected, attributes), row[position]["S"])
+            values = self._upgraded(upgrades, row, expected, attributes)
+            return Item(expected, values, row[position]["S"], stale=True, key=key)
+        return Item(expected, self._values(row, expected, attributes), row[position]["S"], key=key)
 
     def entry(self, tenant: TenantId, index: Index, row: Wire) -> IndexEntry:
         """INVARIANT: an item is only requested by a key of the tenant, whatever an index returns."""

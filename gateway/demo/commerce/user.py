@@ -63,7 +63,6 @@ ENTITIES = (
             *RELATIONS_OF_USER,
         ),
     ),
-    # no lookups of these two: global ids would hold the addresses and the numbers
     Entity(
         name="Email",
         description="An e-mail address of a user, unique in the tenant.",
@@ -132,6 +131,20 @@ PATTERNS = (
         follow="user",
         description="The user who owns a phone number.",
         traffic=Traffic(per_second=2, items=1, item_bytes=300),
+    ),
+    Lookup(
+        name="email",
+        entity="Email",
+        defaults=_MINE,
+        description="One e-mail address of a user.",
+        traffic=Traffic(1, 1, 300),
+    ),
+    Lookup(
+        name="phone",
+        entity="Phone",
+        defaults=_MINE,
+        description="One phone number of a user.",
+        traffic=Traffic(1, 1, 300),
     ),
     Listing(
         name="emailsOfUser",

@@ -132,7 +132,7 @@ class Binder:
         if name in entity.attribute or name == VERSION:
             return {name}
         if name == ID:
-            return set(entity.key_names)
+            return set(entity.id_needs)
         relation = entity.relation.get(name)
         if relation is None:
             return set(entity.derived[name].needs) if name in entity.derived else set()

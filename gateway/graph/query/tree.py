@@ -280,6 +280,9 @@ class NodeField:
     plural: bool
     items: Mapping[str, tuple[Lookup, ItemSelection]]
 
+    def entity(self, name: str) -> Entity | None:
+        return self.items[name][1].entity if name in self.items else None
+
 
 @dataclass(frozen=True, slots=True)
 class CustomField:

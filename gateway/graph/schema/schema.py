@@ -208,7 +208,7 @@ class _Build:
         self._connection(entity)
 
     def _identity(self, entity: Entity) -> StrawberryField:
-        return resolved(self._types, "id", strawberry.ID, _ID_DESCRIPTION, resolvers.item_id(entity))
+        return resolved(self._types, "id", strawberry.ID, _ID_DESCRIPTION, resolvers.global_id(entity))
 
     def _attribute(self, attribute: Attribute) -> StrawberryField:
         # some role may not read personal information: were the field non-null, the refusal would null the whole item

@@ -10,7 +10,7 @@ from typing import Any
 
 from gateway.aws.sts.callers import Caller, LastingCaller
 from gateway.errors import Forbidden, GatewayError, PositionExpired, Throttled, Unavailable
-from gateway.graph.global_id import global_id
+from gateway.graph.global_id import item_id
 from gateway.graph.http.endpoint import Endpoint
 from gateway.graph.http.fair_queue import OPERATION_COST
 from gateway.graph.http.log_lines import RequestLog
@@ -198,7 +198,9 @@ class ChangeFeed:
         identity = identity_of(caller.session.tenant, entity, entity.primary, key)
         if identity is None:
             return None
-        change = FeedChange(_name(note), note.kind, entity.name, global_id(caller.scope, entity.name, identity))
+        change = FeedChange(
+            _name(note), note.kind, entity.name, item_id(self.positions.cursors, caller.scope, entity, identity)
+        )
         try:
             item = items[key]
         except (Forbidden, Throttled, Unavailable) as error:

@@ -18,10 +18,10 @@ _LONGEST: Final = 65_536
 
 class Positions:
     def __init__(self, cursors: Cursors) -> None:
-        self._cursors = cursors
+        self.cursors = cursors
 
     def seal(self, scope: str, watch: str, arguments: Mapping[str, Any], vector: Vector) -> str:
-        return self._cursors.seal(scope, _purpose(watch), arguments, orjson.dumps(dict(vector)).decode())
+        return self.cursors.seal(scope, _purpose(watch), arguments, orjson.dumps(dict(vector)).decode())
 
     def open(self, scope: str, watch: str, arguments: Mapping[str, Any], text: object) -> dict[str, str]:
         """The vector, or `BadUserInput`: forged positions and those of other subscriptions get the same error."""
@@ -30,7 +30,7 @@ class Positions:
             raise BadUserInput(wrong)
         try:
             vector: dict[str, str] = orjson.loads(
-                self._cursors.open(scope, _purpose(watch), arguments, text, longest=_LONGEST)
+                self.cursors.open(scope, _purpose(watch), arguments, text, longest=_LONGEST)
             )
         except BadUserInput as error:
             raise BadUserInput(wrong) from error

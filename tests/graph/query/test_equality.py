@@ -26,15 +26,6 @@ async def test_random_documents_are_answered_as_graphql_core_answers_them(seed: 
     assert counts["more calls"] <= 0.1 * counts["lane"], found.report()
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-async def test_what_the_code_of_a_lane_has_read_is_not_read_again() -> None:
-    """The code of `inStock` reads items that another field needs, and a damaged row makes the lane fall back."""
-    comparison = Comparison(11)
-    await comparison.run_one(765)
-    assert comparison.found.counts["row"]
-    assert not comparison.found.repeated, comparison.found.report()
-
-
 async def test_a_difference_is_told_with_its_document_and_how_to_ask_it_again(monkeypatch: pytest.MonkeyPatch) -> None:
     run = Lanes.run
 

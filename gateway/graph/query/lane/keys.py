@@ -7,14 +7,15 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 from gateway.errors import BadUserInput
-from gateway.graph.global_id import global_id
+from gateway.graph.global_id import item_id
 from gateway.graph.query.lane.fallback import FallBack, NoLane, Reason
 from gateway.graph.query.lane.generated import function
 from gateway.graph.query.lane.values import Read, value_reader
 from gateway.model.entity import Attribute, Entity
-from gateway.model.keys import ItemKey, item_key, key_parts
+from gateway.model.keys import ItemKey, item_key, key_identity, key_parts
 from gateway.model.tenant import TenantId, partition
 from gateway.model.types import MAX_KEY_STRING, Id, KeyString, ListOf
+from gateway.store.cursor import Cursors
 
 # Builds the keys of the items that rows lead to, from `(rows, own, tenant)`: one for each row, or None if the row lacks
 # a part of the key; or many for each row.
@@ -278,16 +279,18 @@ def checked_key(tenant: Any, entity: Entity, values: Mapping[str, Any]) -> ItemK
         raise FallBack(Reason.ARGUMENT) from error
 
 
-def identity(rows: HasFields, entity: Entity) -> Callable[[Any, Any], str]:
+def identity(rows: HasFields, entity: Entity, cursors: Cursors) -> Callable[[Any, str, str], str]:
     """Returns the function for the global id of a row.
 
-    The id reveals the key, so a role that may not read the whole key has no lane.
+    An id that is not encrypted reveals the key, so a role that may not read the whole key has no lane.
     """
+    if not entity.id_needs:
+        return _encrypted_id(entity, cursors)
     if not rows.fields.keys() >= set(entity.key_names):
         raise NoLane
     read = [(name, rows.fields[name], value_reader(entity.attribute[name])) for name in entity.key_names]
 
-    def made(row: Any, scope: str) -> str:
+    def made(row: Any, own: str, scope: str) -> str:
         values = {}
         for name, field, value in read:
             wire = getattr(row, field)
@@ -298,6 +301,16 @@ def identity(rows: HasFields, entity: Entity) -> Callable[[Any, Any], str]:
             parts = {**key_parts(entity, entity.primary.pk, values), **key_parts(entity, entity.primary.sk, values)}
         except BadUserInput as error:
             raise FallBack(Reason.ROW) from error
-        return global_id(scope, entity.name, tuple(parts[name] for name in entity.key_names))
+        return item_id(cursors, scope, entity, tuple(parts[name] for name in entity.key_names))
+
+    return made
+
+
+def _encrypted_id(entity: Entity, cursors: Cursors) -> Callable[[Any, str, str], str]:
+    def made(row: Any, own: str, scope: str) -> str:
+        parts = key_identity(own, entity, entity.primary, ItemKey(row.pk.S, row.sk.S))
+        if parts is None:
+            raise FallBack(Reason.ROW)
+        return item_id(cursors, scope, entity, parts)
 
     return made

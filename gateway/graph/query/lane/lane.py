@@ -245,7 +245,7 @@ class Lanes:
         source = LaneTable(self._table, session)
         attributes = frozenset[str]().union(*(item.attributes for item, _ in tree.items))
         denied = source.denied(attributes)
-        preparation = Preparation(self._model, source, denied)
+        preparation = Preparation(self._model, source, denied, self._cursors)
         roots = preparation.prepare(tree)
         out = OutType([root.key for root in tree.roots])
         return Lane(tuple(roots), out, tuple(denied_fields(tree, denied)), preparation.size)

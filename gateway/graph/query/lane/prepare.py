@@ -74,6 +74,7 @@ from gateway.model.entity import Entity
 from gateway.model.model import Model
 from gateway.model.patterns import Lookup, bound_attribute, parameters
 from gateway.model.tenant import TenantId
+from gateway.store.cursor import Cursors
 from gateway.store.key_ranges import KeyRange
 from gateway.store.plan import Attributes, QueryPartition
 
@@ -92,9 +93,10 @@ class FieldSlot(NamedTuple):
 class Preparation:
     """`denied` are the attributes that the role may not read; they are null, with an error for each row."""
 
-    def __init__(self, model: Model, source: LaneTable, denied: Attributes) -> None:
+    def __init__(self, model: Model, source: LaneTable, denied: Attributes, cursors: Cursors) -> None:
         self._model = model
         self._denied = denied
+        self._cursors = cursors
         self._reads = Reads(model, source, denied)
 
     def prepare(self, tree: Tree) -> list[Root]:
@@ -146,7 +148,10 @@ class Preparation:
 
     def _level(self, rows: RowType, items: Sequence[ItemSelection], without: RelationField | None = None) -> Level:
         """`without` is the relation that comes from the same read as the items themselves."""
-        shapes = [shape(rows, item, OutType([field.key for field in item.fields]), self._denied) for item in items]
+        shapes = [
+            shape(rows, item, OutType([field.key for field in item.fields]), self._denied, self._cursors)
+            for item in items
+        ]
         self._reads.size += FUNCTION_BYTES * len(items)
         loads: list[Load] = []
         shared: dict[tuple[str, bool], list[FieldSlot]] = {}
@@ -319,7 +324,7 @@ class Preparation:
 
     def _node_type(self, lookup: Lookup, item: ItemSelection) -> tuple[Entity, ItemsRead, Level]:
         rows = self._reads.rows([item])
-        read = self._reads.items(item.entity, rows, [item], strong=lookup.strong)
+        read = self._reads.items(item.entity, rows, [item], strong=lookup.strong, by_id=True)
         return item.entity, read, self._level(rows, [item])
 
 

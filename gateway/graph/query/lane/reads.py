@@ -53,9 +53,11 @@ class Reads:
         place = self._model.place(listing)
         return self.rows(items, self._model.table.index(place.index), {listing.entity: also})
 
-    def items(self, entity: Entity, rows: RowType, items: Iterable[ItemSelection], *, strong: bool) -> ItemsRead:
+    def items(
+        self, entity: Entity, rows: RowType, items: Iterable[ItemSelection], *, strong: bool, by_id: bool = False
+    ) -> ItemsRead:
         attributes = frozenset[str]().union(*(item.attributes for item in items))
-        read = ItemsRead(self._source, entity, rows, attributes, strong=strong)
+        read = ItemsRead(self._source, entity, rows, attributes, strong=strong, by_id=by_id)
         self._items.setdefault((entity.name, strong), []).append(read)
         return read
 

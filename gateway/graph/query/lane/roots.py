@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from gateway.errors import BadUserInput
-from gateway.graph.global_id import node_key, read_global_id
+from gateway.graph.global_id import identified
 from gateway.graph.query.arguments import Arguments
 from gateway.graph.query.lane.fallback import FallBack, Reason
 from gateway.graph.query.lane.items import ItemsRead, Level
@@ -228,11 +228,10 @@ class NodeRoot:
         return [(self.number, values if self.plural else values[0])]
 
     def _named(self, request: LaneRequest, text: str) -> tuple[str, ItemKey] | None:
-        found = read_global_id(request.scope, text)
-        if found is None or found[0] not in self.types:
-            return None
-        key = node_key(request.tenant, self.types[found[0]][0], found[1])
-        return None if key is None else (found[0], key)
+        return identified(request.cursors, request.tenant, request.scope, text, self._entity)
+
+    def _entity(self, name: str) -> Entity | None:
+        return self.types[name][0] if name in self.types else None
 
     async def _items(
         self, request: LaneRequest, kind: str, named: list[tuple[str, ItemKey] | None]

@@ -33,6 +33,7 @@ from gateway.graph.query.tree import (
 from gateway.model.entity import Attribute, Entity
 from gateway.model.model import Model
 from gateway.model.table import Index
+from gateway.store.cursor import Cursors
 from gateway.store.plan import Attributes
 
 Shape = Callable[[list[Any], str, str], list[Any]]
@@ -226,7 +227,7 @@ class _ShapeSource:
         return function("shape", lines, self.names)
 
 
-def shape(rows: RowType, selection: ItemSelection, out: OutType, denied: Attributes) -> Shape:
+def shape(rows: RowType, selection: ItemSelection, out: OutType, denied: Attributes, cursors: Cursors) -> Shape:
     """Returns the function that turns rows into results; it checks the tenant and the required fields of each row."""
     made = _ShapeSource(rows, denied)
     # the row's type is for readers of the generated source: it shows which attribute a field holds
@@ -245,7 +246,7 @@ def shape(rows: RowType, selection: ItemSelection, out: OutType, denied: Attribu
                 made.need(key)
                 value = made.column(key, versions(version))
             case IdField():
-                value = f"{made.name('g', identity(rows, selection.entity))}(row, scope)"
+                value = f"{made.name('g', identity(rows, selection.entity, cursors))}(row, own, scope)"
             case AttributeField():
                 value = made.attribute(field)
             case CodeField() if is_column(field, denied):

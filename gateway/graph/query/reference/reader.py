@@ -81,7 +81,7 @@ class Reader:
         self.limits = limits
         self._pace = pace
         self._table = table
-        self._cursors = cursors
+        self.cursors = cursors
         self._field_access = FieldAccess(model, access)
         self._tasks = RequestTasks()
         self._item_collections: dict[_ItemCollectionRead, asyncio.Task[Item | None]] = {}
@@ -158,6 +158,14 @@ class Reader:
         self._field_access.check_search(sorted_by(self.model.stored[lookup.entity].primary), "GetItem")
         return self._items.items_at(lookup, keys, attributes)
 
+    def items_named(
+        self, lookup: Lookup, keys: tuple[ItemKey, ...], attributes: Attributes
+    ) -> Coroutine[Any, Any, ItemsByKey]:
+        """Reads items by keys that come from global ids: an encrypted id cannot be made up to search for somebody."""
+        if self.model.entities[lookup.entity].personal_key:
+            return self._items.items_at(lookup, keys, attributes)
+        return self.items_at(lookup, keys, attributes)
+
     def watched(
         self, lookup: Lookup, listing: Listing, keys: tuple[ItemKey, ...], attributes: Attributes
     ) -> Coroutine[Any, Any, ItemsByKey]:
@@ -231,10 +239,10 @@ class Reader:
         before: str | None,
     ) -> Window:
         """Converts Relay's four arguments to a window; raises `BadUserInput` if they are invalid."""
-        return page_window(self._cursors, self.scope, self.limits, listing, arguments, first, after, last, before)
+        return page_window(self.cursors, self.scope, self.limits, listing, arguments, first, after, last, before)
 
     def cursor(self, listing: Listing, arguments: Arguments, position: str) -> str:
-        return self._cursors.seal(self.scope, listing.name, arguments, position)
+        return self.cursors.seal(self.scope, listing.name, arguments, position)
 
     async def _load_pages(self, reads: list[_PageRead]) -> list[Page | Exception]:
         """Reads pages; a failed read fails only its own page, and the loader keeps the error for equal reads."""

@@ -10,8 +10,8 @@ from typing import Any
 
 from graphql import GraphQLResolveInfo
 
-from gateway.errors import BadUserInput
-from gateway.graph.global_id import global_id, node_key, read_global_id
+from gateway.errors import BadUserInput, Internal
+from gateway.graph.global_id import identified, item_id
 from gateway.graph.query.arguments import Arguments as FieldArguments
 from gateway.graph.query.arguments import Variables
 from gateway.graph.query.binder import Places
@@ -34,7 +34,7 @@ from gateway.graph.query.tree import (
 from gateway.identity.principal import subject_id
 from gateway.model.entity import Collection, Entity, Reference, Relation, Total
 from gateway.model.filters import FILTER, Filter
-from gateway.model.keys import ItemKey, key_parts
+from gateway.model.keys import ItemKey, identity_of, key_parts
 from gateway.model.model import Model
 from gateway.model.patterns import ListChangeKind, bound_attribute, open_parameters, own_parameters, parameters
 from gateway.store.access import gather_settled
@@ -290,7 +290,7 @@ async def _list_changes(
             if kind is ListChangeKind.ADDED:
                 continue
             kind = ListChangeKind.REMOVED
-        node_id = global_id(reader.scope, entity.name, change.identity)
+        node_id = item_id(reader.cursors, reader.scope, entity, change.identity)
         list_changes.append(ListChange(kind, node_id, None if kind is ListChangeKind.REMOVED else item))
     return list_changes
 
@@ -368,12 +368,18 @@ def _sum(name: str, items: Iterable[Item | None]) -> int | Decimal:
 # Nodes: the global id of an item, and the item of a global id.
 
 
-def item_id(entity: Entity) -> Resolver:
+def global_id(entity: Entity) -> Resolver:
     def resolve(root: Item, info: Info) -> str:
-        context: Context = info.context
-        values = {name: root[name] for name in entity.key_names}
-        parts = {**key_parts(entity, entity.primary.pk, values), **key_parts(entity, entity.primary.sk, values)}
-        return global_id(context.reader.scope, entity.name, tuple(parts[name] for name in entity.key_names))
+        reader = info.context.reader
+        if root.key is not None and not entity.id_needs:
+            parts = identity_of(reader.tenant, entity, entity.primary, root.key)
+            if parts is None:
+                raise Internal(f"the key of a {entity.name} is not stored as it is declared")
+        else:
+            values = {name: root[name] for name in entity.key_names}
+            texts = {**key_parts(entity, entity.primary.pk, values), **key_parts(entity, entity.primary.sk, values)}
+            parts = tuple(texts[name] for name in entity.key_names)
+        return item_id(reader.cursors, reader.scope, entity, parts)
 
     return resolve
 
@@ -393,9 +399,9 @@ async def nodes(root: None, info: Info, **arguments: Any) -> list[Item | Excepti
 
 async def _find_node(context: Context, field: NodeField, text: str) -> Item | None:
     """Returns None for unknown, foreign and forged ids alike."""
-    named = read_global_id(context.reader.scope, text)
-    if named is None or named[0] not in field.items:
+    reader = context.reader
+    named = identified(reader.cursors, reader.tenant, reader.scope, text, field.entity)
+    if named is None:
         return None
-    lookup, item = field.items[named[0]]
-    key = node_key(context.reader.tenant, item.entity, named[1])
-    return None if key is None else (await context.reader.items_at(lookup, (key,), item.attributes))[key]
+    (lookup, item), key = field.items[named[0]], named[1]
+    return (await reader.items_named(lookup, (key,), item.attributes))[key]

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import orjson
 import pytest
 
 from gateway.graph.query.lane.code_fields import is_column, refused_attribute
@@ -53,6 +54,21 @@ async def test_a_failure_leaves_the_query_to_the_reference_which_reads_and_loads
     assert world.lanes == {Reason.CODE: 1}
     assert world.calls == ["GetItem"]
     assert len(calls) <= 1
+
+
+async def test_what_the_code_of_a_field_has_read_is_not_read_again_after_a_fallback() -> None:
+    """The lane fails before it reads the stocks; the code of `inStock` has read them already."""
+    stock = "stock { available productId updatedAt version }"
+    text = f'{{ order(orderId: "o-1006") {{ inStock user {{ fragile }} lines {{ product {{ {stock} }} }} }} }}'
+    lane, plain = World(setting=coded_shop()), World(setting=coded_shop(), lane_rules=LaneRules(uses=1_000))
+    for world in (lane, plain):
+        assert "errors" in (await world.post(text)).json()
+    assert lane.lanes == {Reason.CODE: 1}
+    assert _stock_reads(lane) == _stock_reads(plain) == 1
+
+
+def _stock_reads(world: World) -> int:
+    return sum('"STOCK"' in str(orjson.dumps(body)) for _, body in world.memory.sent)
 
 
 async def test_a_list_up_to_now_is_not_read_again_after_a_fallback() -> None:

@@ -1,5 +1,6 @@
 """Books with everything that a write keeps right: a reference, a unique code, a copy and counters."""
 
+from functools import cache
 from typing import Any
 
 from gateway.graph.mutation.bulk import bulk
@@ -93,9 +94,14 @@ def shelf_model(*, atomic: bool = False, max_items: int = 60) -> Model:
 DOMAIN = shelf_model().domains[0]
 
 
-def shelf(*, atomic: bool = False, **limits: Any) -> World:
+@cache
+def _setting(*, atomic: bool) -> Setting:
     model = shelf_model(atomic=atomic, max_items=9 if atomic else 60)
-    return World(**limits, setting=Setting(model, build_schema(model), permissions_for(generated(model), model), []))
+    return Setting(model, build_schema(model), permissions_for(generated(model), model), [])
+
+
+def shelf(*, atomic: bool = False, **limits: Any) -> World:
+    return World(**limits, setting=_setting(atomic=atomic))
 
 
 RESULT = "results { index written %s { %s } errors { code field message } } writtenCount errors { code field }"

@@ -48,11 +48,11 @@ def sent(sandbox: IamSandbox, about: ProofSubject, outcome: TheoremOutcome) -> s
     layers = policies_of_theorem(about, outcome)
     if outcome.example is None or layers is None:
         return f"not sent to the sandbox: {_NOT_A_TABLE_REQUEST}"
-    request = request_of(outcome.example.asked, about.model.table)
-    if request is None or _fills_no_keys(outcome.example.asked):
+    request = request_of(outcome.example.authorisation, about.model.table)
+    if request is None or _fills_no_keys(outcome.example.authorisation):
         return "not sent to the sandbox: no single request asks for exactly this"
     operation, body = request
-    tenant = outcome.example.asked.context.get("aws:PrincipalTag/TenantId")
+    tenant = outcome.example.authorisation.context.get("aws:PrincipalTag/TenantId")
     tags = {"GatewayRole": layers.role, **({"TenantId": tenant} if isinstance(tenant, str) and tenant else {})}
     _seed(sandbox, about, outcome)
     client = sandbox.client("dynamodb", _session(sandbox, about, layers, tags))
@@ -69,10 +69,10 @@ def sent(sandbox: IamSandbox, about: ProofSubject, outcome: TheoremOutcome) -> s
     )
 
 
-def _fills_no_keys(asked: Authorisation) -> bool:
+def _fills_no_keys(authorisation: Authorisation) -> bool:
     """Whether the authorization names keys although its action never has any, such as a Scan."""
-    keyed = asked.action.partition(":")[2] in KEYED
-    return bool(asked.context.get("dynamodb:LeadingKeys")) and not keyed
+    keyed = authorisation.action.partition(":")[2] in KEYED
+    return bool(authorisation.context.get("dynamodb:LeadingKeys")) and not keyed
 
 
 def _session(sandbox: IamSandbox, about: ProofSubject, layers: SessionPolicies, tags: Mapping[str, str]) -> Credentials:
@@ -86,7 +86,7 @@ def _session(sandbox: IamSandbox, about: ProofSubject, layers: SessionPolicies, 
 def _seed(sandbox: IamSandbox, about: ProofSubject, outcome: TheoremOutcome) -> None:
     """Writes the rows that the request names, so that it can reach something."""
     spec = about.model.table
-    keys = outcome.example.asked.context.get("dynamodb:LeadingKeys", ()) if outcome.example is not None else ()
+    keys = outcome.example.authorisation.context.get("dynamodb:LeadingKeys", ()) if outcome.example is not None else ()
     admin = sandbox.client("dynamodb", sandbox.admin)
     for key in (keys,) if isinstance(keys, str) else keys:
         if key:

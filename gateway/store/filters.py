@@ -35,12 +35,12 @@ class FilterExpression:
     reads: int
 
 
-def filter_expression(entity: Entity, asked: Filter, reads: int) -> FilterExpression:
+def filter_expression(entity: Entity, item_filter: Filter, reads: int) -> FilterExpression:
     """INVARIANT: the expression names every attribute: a role that may not read one cannot filter by it either."""
     names: dict[str, str] = {}
     values: dict[str, Any] = {}
     parts = []
-    for comparison in asked.comparisons:
+    for comparison in item_filter.comparisons:
         alias = next((alias for alias, name in names.items() if name == comparison.attribute), f"#f{len(names)}")
         names[alias] = comparison.attribute
         members = comparison.value if comparison.operator == "in" else (comparison.value,)
@@ -72,9 +72,9 @@ def _part(operator: str, alias: str, marks: list[str]) -> str:
     return f"{alias} {_SIGNS[operator]} {marks[0]}"
 
 
-def passes(entity: Entity, asked: Filter, values: Mapping[str, Any]) -> bool:
+def passes(entity: Entity, item_filter: Filter, values: Mapping[str, Any]) -> bool:
     """Whether an item passes the filter, as DynamoDB would decide from its stored attributes."""
-    return all(_holds(entity, comparison, values.get(comparison.attribute)) for comparison in asked.comparisons)
+    return all(_holds(entity, comparison, values.get(comparison.attribute)) for comparison in item_filter.comparisons)
 
 
 def _holds(entity: Entity, comparison: Comparison, value: Any) -> bool:

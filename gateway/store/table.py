@@ -26,7 +26,7 @@ from gateway.model.tenant import TenantId
 from gateway.model.types import Wire
 from gateway.store import wire
 from gateway.store.access import Access, Call, authorize, gather_or_cancel, gather_settled
-from gateway.store.cache.read_path import Asked, Cache, Via
+from gateway.store.cache.read_path import Cache, ReadOptions, Via
 from gateway.store.cache.written_keys import READS, written, written_anywhere
 from gateway.store.filters import Reading, Stretch, merged_stretches
 from gateway.store.index_lag import LaggingIndex
@@ -96,7 +96,7 @@ class Table:
             return {}
         if self._cache is None or cached is None:
             return await read(access, distinct, strong=strong)
-        return await self._cache.items(access, distinct, Asked(names, strong, cached), read)
+        return await self._cache.items(access, distinct, ReadOptions(names, strong, cached), read)
 
     async def _read_items(
         self, access: Access, keys: tuple[ItemKey, ...], *, names: tuple[str, ...], strong: bool, via: Via | None = None
@@ -280,7 +280,7 @@ class Table:
         staleness = listing.cached if listing is not None else None
         if self._cache is None or staleness is None:
             return await read(access, plan)
-        return await self._cache.page(access, plan, Asked(names, plan.strong, staleness), read)
+        return await self._cache.page(access, plan, ReadOptions(names, plan.strong, staleness), read)
 
     async def _lagging(
         self, access: Access, plan: QueryPartition, names: tuple[str, ...], listing: QueryMany, writes: OwnWrites
@@ -376,13 +376,13 @@ class Table:
         """Returns the declared staleness; None if there is no cache."""
         return None if self._cache is None else declared
 
-    async def cached_items(self, access: Access, keys: tuple[ItemKey, ...], asked: Asked) -> dict[ItemKey, Any]:
+    async def cached_items(self, access: Access, keys: tuple[ItemKey, ...], options: ReadOptions) -> dict[ItemKey, Any]:
         assert self._cache is not None  # noqa: S101  `staleness` returns None without a cache
-        return await self._cache.items(access, keys, asked, partial(self._read_items, names=asked.names))
+        return await self._cache.items(access, keys, options, partial(self._read_items, names=options.names))
 
-    async def cached_page(self, access: Access, plan: QueryPartition, asked: Asked) -> list[Any]:
+    async def cached_page(self, access: Access, plan: QueryPartition, options: ReadOptions) -> list[Any]:
         assert self._cache is not None  # noqa: S101  `staleness` returns None without a cache
-        return await self._cache.page(access, plan, asked, partial(self._read_page, names=asked.names))
+        return await self._cache.page(access, plan, options, partial(self._read_page, names=options.names))
 
     def authorize(self, access: Access, operation: str, body: dict[str, Any]) -> Allow:
         return authorize(access, operation, body)

@@ -94,7 +94,7 @@ def signed(
         **{name.lower(): " ".join(value.split()) for name, value in (headers or {}).items()},
     }
     names = ";".join(sorted(lines))
-    asked = {
+    parameters = {
         **(query or {}),
         "X-Amz-Algorithm": _ALGORITHM,
         "X-Amz-Credential": f"{credentials.access_key}/{scope}",
@@ -103,7 +103,9 @@ def signed(
         "X-Amz-SignedHeaders": names,
         **({"X-Amz-Security-Token": credentials.session_token} if credentials.session_token else {}),
     }
-    written = "&".join(f"{quote(name, safe='-_.~')}={quote(text, safe='-_.~')}" for name, text in sorted(asked.items()))
+    written = "&".join(
+        f"{quote(name, safe='-_.~')}={quote(text, safe='-_.~')}" for name, text in sorted(parameters.items())
+    )
     head = "".join(f"{name}:{lines[name]}\n" for name in sorted(lines))
     canonical = f"{method}\n{address.path}\n{written}\n{head}\n{names}\nUNSIGNED-PAYLOAD"
     to_sign = f"{_ALGORITHM}\n{stamp}\n{scope}\n{hashlib.sha256(canonical.encode()).hexdigest()}"
@@ -121,8 +123,8 @@ def _key(secret: str, scope: str) -> bytes:
 
 async def stored(bucket: FileBucket, key: str, credentials: Credentials) -> StoredObject | None:
     """Returns the object at this key; None if there is none."""
-    asked = {"x-amz-checksum-mode": "ENABLED"}
-    request = signed(bucket, "HEAD", key, credentials, headers=asked, seconds=_OWN_SECONDS)
+    checked = {"x-amz-checksum-mode": "ENABLED"}
+    request = signed(bucket, "HEAD", key, credentials, headers=checked, seconds=_OWN_SECONDS)
     status, headers = await _send(request, b"")
     # AWS returns 403 for a missing object if the caller may not list the bucket
     if status in (403, 404):

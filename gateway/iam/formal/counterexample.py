@@ -63,20 +63,20 @@ _SORT_KEY: Final = "META"
 
 @dataclass(frozen=True, slots=True)
 class Counterexample:
-    """`asked` is the authorisation that contradicts the theorem; `other` is the tenant whose rows it reaches.
+    """`authorisation` is the authorisation that contradicts the theorem; `other` is the tenant whose rows it reaches.
 
     `caller` is the caller of STS. `unknowns` are the policy decisions that the theorem leaves open.
     """
 
-    asked: Authorisation
+    authorisation: Authorisation
     other: str | None
     caller: str | None
     unknowns: Mapping[str, bool]
 
     def lines(self) -> list[str]:
         """Returns the request as text, in the format of `gateway policies explain`."""
-        context = {key: value for key, value in self.asked.context.items() if not key.endswith("KeyValues")}
-        lines = [f"{self.asked.action} on {self.asked.resource}"]
+        context = {key: value for key, value in self.authorisation.context.items() if not key.endswith("KeyValues")}
+        lines = [f"{self.authorisation.action} on {self.authorisation.resource}"]
         lines += [
             f"    {key} = {value if isinstance(value, str) else ', '.join(value)}" for key, value in context.items()
         ]

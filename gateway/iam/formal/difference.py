@@ -65,7 +65,7 @@ def widenings(old: Documents, new: Documents, deployment: Deployment) -> Iterato
 
 def _confirm(widening: Widening, before: _Subject, after: _Subject) -> None:
     """INVARIANT: the evaluator confirms every widening: it allows the request now and did not allow it before."""
-    authorisation = widening.example.asked
+    authorisation = widening.example.authorisation
     now = after.policies is None or evaluate(after.policies, authorisation).allowed
     earlier = before.policies is not None and evaluate(before.policies, authorisation).allowed
     if not now or earlier:
@@ -81,7 +81,7 @@ def _more(who: str, more: Formula, deployment: Deployment) -> Iterator[Widening]
             raise NotProvable(f"the solver cannot decide what {who} gains")
         if result.example is None:
             return
-        action = result.example.asked.action
+        action = result.example.authorisation.action
         service = action.partition(":")[0]
         named = action in DOCUMENTED_ACTIONS
         yield Widening(who, action if named else f"{service}:*", result.example)

@@ -85,7 +85,7 @@ def questioned(subject: ForeignPolicy) -> Iterator[TheoremOutcome]:
     wishes = _wishes(scope)
     for theorem in _theorems(allowed(layers), scope):
         result = outcome(theorem, splits, wishes)
-        if result.example is not None and not evaluate(policies, result.example.asked).allowed:
+        if result.example is not None and not evaluate(policies, result.example.authorisation).allowed:
             raise NotConfirmed("\n".join((theorem.name, *result.example.lines())))
         yield result
 

@@ -178,7 +178,7 @@ def _record(outcome: TheoremOutcome) -> dict[str, Any]:
 def _request(outcome: TheoremOutcome) -> dict[str, Any]:
     """The request as an authorization, for another evaluator, and in readable form."""
     assert outcome.example is not None  # noqa: S101  asked for only where there is one
-    authorisation = outcome.example.asked
+    authorisation = outcome.example.authorisation
     return {
         "action": authorisation.action,
         "resource": authorisation.resource,

@@ -25,7 +25,7 @@ _EVERYTHING: Final = parse(
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """`asked` are the authorizations that AWS would decide; empty if the request is not understood.
+    """`authorisations` are the authorizations that AWS would decide; empty if the request is not understood.
 
     `layers` has the decision of each layer on its own, for each authorization.
     """
@@ -35,7 +35,7 @@ class Explanation:
     operation: str
     body: Mapping[str, Any]
     verdict: Allow | Deny
-    asked: tuple[Authorisation, ...]
+    authorisations: tuple[Authorisation, ...]
     layers: tuple[tuple[str, ...], ...]
 
 
@@ -60,7 +60,7 @@ def explain(
     return Explanation(owner, role, operation, body, permissions.check(operation, body), authorised, layers)
 
 
-def _layers(policies: PolicySet, asked: Authorisation) -> Iterator[str]:
+def _layers(policies: PolicySet, authorisation: Authorisation) -> Iterator[str]:
     """Evaluates each layer alone: otherwise the first denial would hide the others."""
     session, boundary = policies.session or (), policies.boundary
     alone: dict[str, tuple[PolicySet, tuple[PolicyDocument, ...]]] = {
@@ -69,7 +69,7 @@ def _layers(policies: PolicySet, asked: Authorisation) -> Iterator[str]:
         "boundary": (PolicySet((_EVERYTHING,), None, boundary), (boundary,) if boundary else ()),
     }
     for layer, (policy_set, documents) in alone.items():
-        yield f"{layer}: {_reason(evaluate(policy_set, asked), documents, layer)}"
+        yield f"{layer}: {_reason(evaluate(policy_set, authorisation), documents, layer)}"
 
 
 def _reason(verdict: Allow | Deny, documents: tuple[PolicyDocument, ...], layer: str) -> str:
@@ -90,7 +90,7 @@ def as_text(explained: Explanation) -> str:
     lines = [f"{word}: {explained.operation} as {explained.role} of {explained.tenant}"]
     if isinstance(explained.verdict, Deny):
         lines.append(f"  {explained.verdict.reason}")
-    for one, layers in zip(explained.asked, explained.layers, strict=True):
+    for one, layers in zip(explained.authorisations, explained.layers, strict=True):
         lines += ["", f"{one.action} on {one.resource}", *(f"  {layer}" for layer in layers)]
         lines += [
             f"    {key} = {_value_text(value)}" for key, value in one.context.items() if not key.endswith("KeyValues")

@@ -17,7 +17,7 @@ from gateway.model.types import Wire
 from gateway.single_flight import SingleFlight
 from gateway.store.access import Access, Call, authorize
 from gateway.store.cache.keeper import CacheRules, Clocks, Keeper
-from gateway.store.cache.read_path import Asked, Cache, ReadItems, ReadKey, ReadPage, item_read, page_read
+from gateway.store.cache.read_path import Cache, ReadItems, ReadKey, ReadOptions, ReadPage, item_read, page_read
 from gateway.store.cache.segment import Segment
 from gateway.store.cache.shared_reads import (
     BatchedRead,
@@ -49,11 +49,11 @@ class ReadCache(Cache):
         self._shared_reads: SingleFlight[tuple[Segment, ReadKey], ReadRows, ReadContext] = SingleFlight()
 
     async def items(
-        self, access: Access, keys: tuple[ItemKey, ...], asked: Asked, read: ReadItems
+        self, access: Access, keys: tuple[ItemKey, ...], options: ReadOptions, read: ReadItems
     ) -> dict[ItemKey, Wire]:
-        reads = tuple(item_read(access.session, key, asked) for key in keys)
+        reads = tuple(item_read(access.session, key, options) for key in keys)
         if not reads or reads[0].strong:
-            return await read(access, keys, strong=asked.strong)
+            return await read(access, keys, strong=options.strong)
 
         key_of = dict(zip(reads, keys, strict=True))
 
@@ -62,23 +62,23 @@ class ReadCache(Cache):
             found = await read(own, tuple(key_of[missed] for missed in missing), strong=strong)
             return {missed: [found[key_of[missed]]] if key_of[missed] in found else [] for missed in missing}
 
-        requests = item_requests(self._model.table, access.session, asked, key_of)
+        requests = item_requests(self._model.table, access.session, options, key_of)
         operation = "GetItem" if len(keys) == 1 else "BatchGetItem"
         rows = await self._answers(
-            access, BatchedRead(operation, None, reads, asked.staleness, requests, fetch, asked.prepared)
+            access, BatchedRead(operation, None, reads, options.staleness, requests, fetch, options.prepared)
         )
         return {key: rows[each][0] for key, each in zip(keys, reads, strict=True) if rows[each]}
 
-    async def page(self, access: Access, plan: QueryPartition, asked: Asked, read: ReadPage) -> list[Wire]:
-        at = page_read(access.session, plan, asked)
+    async def page(self, access: Access, plan: QueryPartition, options: ReadOptions, read: ReadPage) -> list[Wire]:
+        at = page_read(access.session, plan, options)
         if at.strong:
             return await read(access, plan)
 
         async def fetch(own: Access, missing: tuple[ReadKey, ...]) -> ReadRows:
             return {at: await read(own, replace(plan, strong=self._keeper.unsettled(at)))}
 
-        requests = page_requests(self._model.table, access.session, plan, asked)
-        question = BatchedRead("Query", at.on, (at,), asked.staleness, requests, fetch, asked.prepared)
+        requests = page_requests(self._model.table, access.session, plan, options)
+        question = BatchedRead("Query", at.on, (at,), options.staleness, requests, fetch, options.prepared)
         return (await self._answers(access, question))[at]
 
     def writing(self, session: Session, operation: str, body: Mapping[str, Any]) -> AbstractContextManager[None]:
@@ -104,7 +104,7 @@ class ReadCache(Cache):
         await self._shared_reads.close()
 
     async def _answers(self, access: Access, question: BatchedRead) -> dict[ReadKey, list[Wire]]:
-        allowed_by = _judged(access, question)
+        allowed_by = _authorized(access, question)
         segment, now = self._keeper.segment(access.session), self._now()
         counts, prepared = self._keeper.counts(segment.tenant), question.prepared
         rows: dict[ReadKey, list[Wire]] = {}
@@ -231,7 +231,7 @@ class ReadCache(Cache):
         )
 
 
-def _judged(access: Access, question: BatchedRead) -> tuple[str, ...]:
+def _authorized(access: Access, question: BatchedRead) -> tuple[str, ...]:
     """Returns the statements that allow every request, as it would be sent; all are of one kind, so one stands for all.
 
     INVARIANT: called before anything is looked up.

@@ -13,7 +13,7 @@ from gateway.model.types import Wire
 from gateway.store.access import Access
 from gateway.store.cache.cache import ReadCache
 from gateway.store.cache.dax.reads import DaxReads
-from gateway.store.cache.read_path import Asked, Cache, ReadItems, ReadPage, Via
+from gateway.store.cache.read_path import Cache, ReadItems, ReadOptions, ReadPage, Via
 from gateway.store.cache.written_keys import Written
 from gateway.store.plan import QueryPartition
 
@@ -24,26 +24,26 @@ class Layers(Cache):
     dax: DaxReads
 
     async def items(
-        self, access: Access, keys: tuple[ItemKey, ...], asked: Asked, read: ReadItems
+        self, access: Access, keys: tuple[ItemKey, ...], options: ReadOptions, read: ReadItems
     ) -> dict[ItemKey, Wire]:
         async def behind(
             access: Access, keys: tuple[ItemKey, ...], *, strong: bool, via: Via | None = None
         ) -> dict[ItemKey, Wire]:
-            return await self.dax.items(access, keys, asked._replace(strong=strong), read)
+            return await self.dax.items(access, keys, options._replace(strong=strong), read)
 
-        left = remaining(asked.staleness, self.dax.ages.items)
+        left = remaining(options.staleness, self.dax.ages.items)
         if left is None:
-            return await behind(access, keys, strong=asked.strong)
-        return await self.ttl.items(access, keys, asked._replace(staleness=left), behind)
+            return await behind(access, keys, strong=options.strong)
+        return await self.ttl.items(access, keys, options._replace(staleness=left), behind)
 
-    async def page(self, access: Access, plan: QueryPartition, asked: Asked, read: ReadPage) -> list[Wire]:
+    async def page(self, access: Access, plan: QueryPartition, options: ReadOptions, read: ReadPage) -> list[Wire]:
         async def behind(access: Access, plan: QueryPartition, *, via: Via | None = None) -> list[Wire]:
-            return await self.dax.page(access, plan, asked._replace(strong=plan.strong), read)
+            return await self.dax.page(access, plan, options._replace(strong=plan.strong), read)
 
-        left = remaining(asked.staleness, self.dax.ages.pages)
+        left = remaining(options.staleness, self.dax.ages.pages)
         if left is None:
             return await behind(access, plan)
-        return await self.ttl.page(access, plan, asked._replace(staleness=left), behind)
+        return await self.ttl.page(access, plan, options._replace(staleness=left), behind)
 
     @contextmanager
     def writing(self, session: Session, operation: str, body: Mapping[str, Any]) -> Iterator[None]:

@@ -38,7 +38,7 @@ class PreparedReads(NamedTuple):
         return permission.statements if allows else None
 
 
-class Asked(NamedTuple):
+class ReadOptions(NamedTuple):
     """How something is read: the stored attributes, whether strongly consistent, and how stale it may be.
 
     If it is `prepared`, cached rows are returned as typed rows; rows that are read are returned as they came.
@@ -75,17 +75,23 @@ class ReadKey(NamedTuple):
         return ItemKey(self.partition, self.sort) if isinstance(self.sort, str) else None
 
 
-def item_read(session: Session, key: ItemKey, asked: Asked) -> ReadKey:
-    return _read(session, asked, None, key.pk, key.sk, True, 1)
+def item_read(session: Session, key: ItemKey, options: ReadOptions) -> ReadKey:
+    return _read(session, options, None, key.pk, key.sk, True, 1)
 
 
-def page_read(session: Session, plan: QueryPartition, asked: Asked) -> ReadKey:
+def page_read(session: Session, plan: QueryPartition, options: ReadOptions) -> ReadKey:
     index = plan.index.name if plan.index is not None else None
-    return _read(session, asked, index, plan.partition, plan.bounds, plan.forward, plan.limit)
+    return _read(session, options, index, plan.partition, plan.bounds, plan.forward, plan.limit)
 
 
 def _read(
-    session: Session, asked: Asked, index: str | None, partition: str, sort: str | KeyRange, forward: bool, limit: int
+    session: Session,
+    options: ReadOptions,
+    index: str | None,
+    partition: str,
+    sort: str | KeyRange,
+    forward: bool,
+    limit: int,
 ) -> ReadKey:
     tenancy = session.tenancy
     return ReadKey(
@@ -97,8 +103,8 @@ def _read(
         sort,
         forward,
         limit,
-        asked.names,
-        asked.strong,
+        options.names,
+        options.strong,
         session.permissions.reader,
     )
 
@@ -128,10 +134,10 @@ class Cache(Protocol):
     """Sits between the table and DynamoDB for all reads that declare how stale they may be."""
 
     async def items(
-        self, access: Access, keys: tuple[ItemKey, ...], asked: Asked, read: ReadItems
+        self, access: Access, keys: tuple[ItemKey, ...], options: ReadOptions, read: ReadItems
     ) -> dict[ItemKey, Wire]: ...
 
-    async def page(self, access: Access, plan: QueryPartition, asked: Asked, read: ReadPage) -> list[Wire]: ...
+    async def page(self, access: Access, plan: QueryPartition, options: ReadOptions, read: ReadPage) -> list[Wire]: ...
 
     def writing(self, session: Session, operation: str, body: Mapping[str, Any]) -> AbstractContextManager[None]:
         """Wraps a write: afterwards, no returned row is older than the write."""

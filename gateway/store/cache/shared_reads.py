@@ -14,7 +14,7 @@ from gateway.model.types import Wire
 from gateway.single_flight import Flight, copy_for_waiter
 from gateway.store import wire
 from gateway.store.access import Access
-from gateway.store.cache.read_path import Asked, PreparedReads, ReadKey
+from gateway.store.cache.read_path import PreparedReads, ReadKey, ReadOptions
 from gateway.store.plan import QueryPartition
 
 ReadRows = Mapping[ReadKey, list[Wire]]
@@ -68,26 +68,26 @@ class BatchedRead(NamedTuple):
 
 
 def item_requests(
-    spec: TableSpec, session: Session, asked: Asked, key_of: Mapping[ReadKey, ItemKey]
+    spec: TableSpec, session: Session, options: ReadOptions, key_of: Mapping[ReadKey, ItemKey]
 ) -> Callable[[Sequence[ReadKey]], Iterator[Request]]:
     table = session.tenancy.table
 
     def requests(reads: Sequence[ReadKey]) -> Iterator[Request]:
         keys = [key_of[read] for read in reads]
         if len(keys) == 1:
-            yield "GetItem", wire.get_item(spec, table, keys[0], asked.names, asked.strong)
+            yield "GetItem", wire.get_item(spec, table, keys[0], options.names, options.strong)
             return
         for start in range(0, len(keys), _CHUNK):
             chunk = [wire.key_of(spec, key) for key in keys[start : start + _CHUNK]]
-            yield "BatchGetItem", wire.batch_get_item(table, chunk, asked.names, asked.strong)
+            yield "BatchGetItem", wire.batch_get_item(table, chunk, options.names, options.strong)
 
     return requests
 
 
 def page_requests(
-    spec: TableSpec, session: Session, plan: QueryPartition, asked: Asked
+    spec: TableSpec, session: Session, plan: QueryPartition, options: ReadOptions
 ) -> Callable[[Sequence[ReadKey]], Iterator[Request]]:
     def requests(reads: Sequence[ReadKey]) -> Iterator[Request]:
-        yield "Query", wire.query(spec, session.tenancy.table, plan, asked.names, plan.limit)
+        yield "Query", wire.query(spec, session.tenancy.table, plan, options.names, plan.limit)
 
     return requests

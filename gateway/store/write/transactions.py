@@ -63,7 +63,7 @@ class Transactions:
         ]
         needed = [member for member in failed if not member.optional]
         if needed:
-            faults = [await self._told(access, member) for member in needed]
+            faults = [await self._fault_of(access, member) for member in needed]
             raise Rejected(*faults, keys=tuple(member.key for member in needed)) from error
         if not failed and not any(reason.code in _PASSING for reason in error.reasons):
             raise error
@@ -81,7 +81,7 @@ class Transactions:
         [item] = await self._table.get(access, plan)
         return item
 
-    async def _told(self, access: Access, member: Member) -> Fault:
+    async def _fault_of(self, access: Access, member: Member) -> Fault:
         fault = member.fault or Fault(UserErrorCode.CONFLICT, "somebody else has changed it")
         if member.sums is not None:
             stored = await self.stored(access, member.sums.entity, member.sums.key)

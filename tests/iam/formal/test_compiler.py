@@ -78,10 +78,10 @@ def shipped_agree(role: str, count: int) -> int:
     formula = evaluator(allowed(FormulaCompiler(SPLITS).layers(policies)), SPLITS)
     verdicts = {True: 0, False: 0}
     for _ in range(count):
-        asked = shop_request(random)
-        verdict = evaluate(policies, asked).allowed
+        authorisation = shop_request(random)
+        verdict = evaluate(policies, authorisation).allowed
         # tests/iam/dynamodb/test_partial_evaluation_random.py compares prepared permissions
-        assert formula(facts(asked)) is verdict, asked
+        assert formula(facts(authorisation)) is verdict, authorisation
         verdicts[verdict] += 1
     # a random request is seldom about the subject's own rows
     common = count // (1_000 if MODEL.all_roles[role].own else 100)
@@ -106,11 +106,11 @@ def any_agree(splits: Mapping[str, Split], count: int) -> int:
         )
         formula = evaluator(allowed(FormulaCompiler(splits).layers(policies)), splits)
         for _ in range(OF_EACH):
-            asked = request(random)
-            if splits and "#" in str(asked.context.get("aws:PrincipalTag/TenantId", "")):
+            authorisation = request(random)
+            if splits and "#" in str(authorisation.context.get("aws:PrincipalTag/TenantId", "")):
                 continue  # STS takes no such tag, and split texts are for values without the delimiter
-            verdict = evaluate(policies, asked).allowed
-            assert formula(facts(asked)) is verdict, (policies, asked)
+            verdict = evaluate(policies, authorisation).allowed
+            assert formula(facts(authorisation)) is verdict, (policies, authorisation)
             verdicts[verdict] += 1
     assert min(verdicts.values()) > count
     return sum(verdicts.values())

@@ -74,8 +74,8 @@ def test_what_is_denied_against_a_theorem_is_denied_on_the_sandbox(iam_sandbox: 
 def test_what_no_request_asks_for_is_not_sent(iam_sandbox: IamSandbox) -> None:
     """AWS fills in no keys for a Scan: sending one would show something else."""
     table = f"arn:aws:dynamodb:{DEPLOYMENT.region}:{DEPLOYMENT.account}:table/{NAME}"
-    asked = Authorisation("dynamodb:Scan", table, {"dynamodb:LeadingKeys": ("TENANT#globex#1",)})
-    strange = replace(outcome_of("no foreign item", "viewer"), example=Counterexample(asked, None, None, {}))
+    authorisation = Authorisation("dynamodb:Scan", table, {"dynamodb:LeadingKeys": ("TENANT#globex#1",)})
+    strange = replace(outcome_of("no foreign item", "viewer"), example=Counterexample(authorisation, None, None, {}))
     assert sent(iam_sandbox, about(), strange) == "not sent to the sandbox: no single request asks for exactly this"
 
 
@@ -123,8 +123,10 @@ def test_it_reads_like_a_request() -> None:
         "dynamodb:LeadingKeys": ("TENANT#globex#USER#1",),
         "aws:PrincipalTag/TenantId": "acme",
     }
-    asked = Authorisation("dynamodb:GetItem", f"arn:aws:dynamodb:eu-west-1:123456789012:table/{NAME}", context)
-    example = Counterexample(asked, "globex", None, {"a further policy allows": True, "a further policy denies": False})
+    authorisation = Authorisation("dynamodb:GetItem", f"arn:aws:dynamodb:eu-west-1:123456789012:table/{NAME}", context)
+    example = Counterexample(
+        authorisation, "globex", None, {"a further policy allows": True, "a further policy denies": False}
+    )
     assert example.lines() == [
         f"dynamodb:GetItem on arn:aws:dynamodb:eu-west-1:123456789012:table/{NAME}",
         "    dynamodb:LeadingKeys = TENANT#globex#USER#1",

@@ -75,9 +75,9 @@ def test_an_empty_policy_is_no_proof() -> None:
     made = {**SHIPPED, "boundary.json": {"Version": "2012-10-17", "Statement": [nothing]}}
     found = about(MODEL, made)
     of_use, apart = {"every granted action is usable", "grants no less than declared"}, "no foreign item"
-    asked = [theorem for theorem in theorems(found) if theorem.name in {*of_use, apart}]
-    assert {name for name, _ in refuted(list(prove(asked, DEPLOYMENT)))} == of_use
-    assert apart in {theorem.name for theorem in asked}
+    authorisation = [theorem for theorem in theorems(found) if theorem.name in {*of_use, apart}]
+    assert {name for name, _ in refuted(list(prove(authorisation, DEPLOYMENT)))} == of_use
+    assert apart in {theorem.name for theorem in authorisation}
     assert not all(use.held for use in uses(found))
 
 
@@ -202,9 +202,9 @@ def test_a_rule_for_the_tenant_does_not_keep_its_subjects_apart() -> None:
     outcomes = own_rows("TENANT#${aws:PrincipalTag/TenantId}", "TENANT#${aws:PrincipalTag/TenantId}#*")
     assert ("no foreign item", "customer") in refuted(outcomes)
     [leak] = [each.example for each in outcomes if each.theorem.name == "no foreign item" and each.example]
-    (key,) = tuple(leak.asked.context["dynamodb:LeadingKeys"])
+    (key,) = tuple(leak.authorisation.context["dynamodb:LeadingKeys"])
     assert key.endswith("#USER#globex#USER#1")
-    assert leak.asked.context["aws:principaltag/subject"] == "acme"
+    assert leak.authorisation.context["aws:principaltag/subject"] == "acme"
 
 
 def test_the_lemma_is_proved_by_a_second_solver_that_can_say_no() -> None:

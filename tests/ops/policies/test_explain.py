@@ -65,7 +65,7 @@ def test_every_member_of_a_transaction_is_judged() -> None:
 
 def test_what_is_not_understood_is_denied_without_a_layer() -> None:
     made = told("admin", "ExecuteStatement")
-    assert made.asked == ()
+    assert made.authorisations == ()
     assert not made.verdict.allowed
     assert "DENIED: ExecuteStatement as admin of acme" in as_text(made)
 

@@ -17,7 +17,7 @@ from gateway.iam.language.evaluator import PolicySet
 from gateway.store import wire
 from gateway.store.access import Access
 from gateway.store.cache import cache as module
-from gateway.store.cache.read_path import Asked, PreparedReads, ReadKey
+from gateway.store.cache.read_path import PreparedReads, ReadKey, ReadOptions
 from gateway.store.key_ranges import KeyRange
 from gateway.store.plan import Range, Window, plan_listing
 from tests.store.cache.fixtures import MODEL, NAMES, PAGES, SUPPORT, THINGS, World, listed, policies, session, things
@@ -198,12 +198,12 @@ async def test_a_key_is_a_tuple_of_parts_and_no_text(world: World) -> None:
 # what was prepared for reads of one form
 
 
-def _asked(given: Session, wanted: tuple[str, ...] = ("EntityType", "PK", "SK", "rank")) -> Asked:
+def _asked(given: Session, wanted: tuple[str, ...] = ("EntityType", "PK", "SK", "rank")) -> ReadOptions:
     shared = given.permissions.shared
     example = wire.get_item(MODEL.table, TABLE, things("t").keys[0], wanted, strong=False)
     prepared = PreparedReads(shared, shared.prepare("GetItem", example), lambda content: [("typed", content)])
     assert prepared.permission is not None
-    return Asked(wanted, False, THINGS, prepared)
+    return ReadOptions(wanted, False, THINGS, prepared)
 
 
 async def test_what_is_kept_is_answered_as_typed_rows_to_whom_the_prepared_permission_lets_in(world: World) -> None:
@@ -261,7 +261,7 @@ async def _page_rank(world: World, access: Access) -> Any:
     example = wire.query(MODEL.table, TABLE, plan, names, plan.limit)
     prepared = PreparedReads(shared, shared.prepare("Query", example), orjson.loads)
     assert prepared.statements(access.session, [plan.partition])
-    [row] = await world.table.cached_page(access, plan, Asked(names, False, PAGES, prepared))
+    [row] = await world.table.cached_page(access, plan, ReadOptions(names, False, PAGES, prepared))
     return _rank(row)
 
 

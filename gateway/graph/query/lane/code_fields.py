@@ -157,11 +157,11 @@ class LoadedLoad:
         rows: list[list[Any]],
         outs: list[list[Any]],
     ) -> None:
-        asked = [want.values.of(row) for want in wants for row in rows[want.part]]
+        requested = [want.values.of(row) for want in wants for row in rows[want.part]]
         # two roots may load the same rows concurrently
-        key = (self.code.owner, self.code.declared.name, repr(arguments), repr(asked))
+        key = (self.code.owner, self.code.declared.name, repr(arguments), repr(requested))
         caller = request.code_reader(self.model).caller
-        found = await request.once(key, lambda: self.code.values(caller, request.access, asked, arguments))
+        found = await request.once(key, lambda: self.code.values(caller, request.access, requested, arguments))
         failure = next((value for value in found if isinstance(value, Exception)), None)
         if failure is not None:
             raise FallBack(Reason.CODE) from failure

@@ -92,7 +92,7 @@ class ItemsRead:
         source: LaneTable,
         entity: Entity,
         rows: RowType,
-        asked: Attributes,
+        requested: Attributes,
         *,
         strong: bool,
         indexed: IndexedItems | None = None,
@@ -102,7 +102,7 @@ class ItemsRead:
         if indexed is None and not (by_id and entity.personal_key) and source.denied(sorted_by(entity.primary)):
             raise NoLane  # the reference executor refuses it
         self.rows = rows
-        self.attributes = asked - rows.denied
+        self.attributes = requested - rows.denied
         self.remembers = False  # whether another read of the operation may request the same items
         self._entity = entity
         # rows that are found through an index contain its keys, so they are not shared with other reads
@@ -114,9 +114,11 @@ class ItemsRead:
         sizes = source.table.sizes
         one, many = (sizes.form(entity.name, None, each, strong=strong) for each in ("GetItem", "BatchGetItem"))
         tail = entity.primary.pk.prefix({})
-        self._get = source.call("GetItem", None, texts.marker, get_answer(rows), texts.example_get, asked, one, tail)
+        self._get = source.call(
+            "GetItem", None, texts.marker, get_answer(rows), texts.example_get, requested, one, tail
+        )
         self._batch = source.call(
-            "BatchGetItem", None, texts.marker, batch_answer(rows), texts.example_batch, asked, many, tail
+            "BatchGetItem", None, texts.marker, batch_answer(rows), texts.example_batch, requested, many, tail
         )
         self._cached = source.cached(self._names, strong, cached, self._get, rows.type)
         self._cached_batch = source.cached(self._names, strong, cached, self._batch, rows.type)
@@ -229,12 +231,12 @@ class ItemsRead:
                 raise FallBack(Reason.FAILED_CALL) from error
 
     async def _through_cache(self, request: LaneRequest, keys: Sequence[ItemKey]) -> list[Any]:
-        call, asked = (self._get, self._cached) if len(keys) == 1 else (self._batch, self._cached_batch)
-        assert asked is not None  # noqa: S101  the caller has checked; this tells the type checker
+        call, requested = (self._get, self._cached) if len(keys) == 1 else (self._batch, self._cached_batch)
+        assert requested is not None  # noqa: S101  the caller has checked; this tells the type checker
         wanted = tuple([ItemKey(*key) for key in keys])
         request.access.refusals += call.refusals
         try:
-            found = await request.table.cached_items(request.access, wanted, asked)
+            found = await request.table.cached_items(request.access, wanted, requested)
             rows: list[Any] = msgspec.convert(list(found.values()), self._rows)
             return rows
         except GatewayError as error:
@@ -311,11 +313,11 @@ class ItemsLoad:
 
     async def fill(self, request: LaneRequest, rows: Parts, outs: Parts) -> None:
         own, tenant = request.own, request.tenant
-        asked = [want.keys_of(rows[want.part], own, tenant) for want in self.wants]
-        flat = [want.flat(keys) for want, keys in zip(self.wants, asked, strict=True)]
+        requested = [want.keys_of(rows[want.part], own, tenant) for want in self.wants]
+        flat = [want.flat(keys) for want, keys in zip(self.wants, requested, strict=True)]
         found = await self.read.read(request, chain.from_iterable(flat))
         answers = await self.level.answers_by_key(request, flat, found)
-        for want, keys, known in zip(self.wants, asked, answers, strict=True):
+        for want, keys, known in zip(self.wants, requested, answers, strict=True):
             want.put(keys, outs[want.part], known)
 
 

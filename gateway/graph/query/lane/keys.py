@@ -50,7 +50,7 @@ class KeyTexts:
         self._names = names
         self._pieces = 0
         self._variables = marks  # the variable of the generated function for each variable part
-        names |= {"StepBack": FallBack, "Reason": Reason, "is_id": _id, "is_key_text": _key_text}
+        names |= {"FallBack": FallBack, "Reason": Reason, "is_id": _id, "is_key_text": _key_text}
         self.kinds = kinds
         self.checks = {name: self._check(variable, kinds[name]) for name, variable in marks.items()}
 
@@ -126,7 +126,7 @@ def _filled(texts: KeyTexts, fields: Mapping[str, str]) -> list[str]:
     """Returns lines that assign the texts of a row to the variables of a key."""
     lines = []
     for number, (name, field) in enumerate(fields.items()):
-        lines += [f"    t{number} = {field}.S", f"    {texts.checks[name]}: raise StepBack(Reason.ROW)"]
+        lines += [f"    t{number} = {field}.S", f"    {texts.checks[name]}: raise FallBack(Reason.ROW)"]
     return lines
 
 
@@ -170,7 +170,7 @@ def reference_partitions(binding: Binding) -> PartitionKeys | None:
     # checks all of them together, each on its own line; none may contain a line feed
     lines.append('  lines = "\\n".join(texts) + "\\n"')
     lines.append(
-        '  if texts and (are_ids(lines) is None or lines.count("\\n") != len(texts)): raise StepBack(Reason.ROW)'
+        '  if texts and (are_ids(lines) is None or lines.count("\\n") != len(texts)): raise FallBack(Reason.ROW)'
     )
     lines.append(f"  if len(texts) == len(rows): return [{made} for t0 in texts]")
     absent = made.replace("{t0}", f"{{{field}.S}}")
@@ -186,7 +186,7 @@ def total_keys(binding: Binding, given: tuple[Mapping[str, Any], ...]) -> Keys:
     except NotPlain:
         return _any_keys(binding, lambda row: given)
     lines = list(_LOOP)
-    lines += [f"    if {field} is None: raise StepBack(Reason.ARGUMENT)" for field in fields.values()]
+    lines += [f"    if {field} is None: raise FallBack(Reason.ARGUMENT)" for field in fields.values()]
     pairs = ", ".join(texts.pair(each) for each in given)
     lines += [*_filled(texts, fields), f"    found.append([{pairs}])", "  return found"]
     return function("keys", lines, names)
@@ -208,9 +208,9 @@ def member_keys(binding: Binding, free: str, each: str) -> Keys:
         return _any_members(binding, free, members, value_reader(binding.owner.attribute[each]))
     lines = [*_LOOP, f"    if row.{members} is None or not row.{members}.L:"]
     lines += ["      found.append([])", "      continue"]
-    lines += [f"    if {field} is None: raise StepBack(Reason.ARGUMENT)" for field in fields.values()]
+    lines += [f"    if {field} is None: raise FallBack(Reason.ARGUMENT)" for field in fields.values()]
     lines += [*_filled(texts, fields), f"    members = [member.S for member in row.{members}.L]"]
-    lines.append("    if not all(map(is_id, members)): raise StepBack(Reason.ROW)")
+    lines.append("    if not all(map(is_id, members)): raise FallBack(Reason.ROW)")
     lines += [f"    found.append([{texts.pair()} for each in members])", "  return found"]
     return function("keys", lines, names)
 

@@ -215,19 +215,19 @@ def _with_items(page: RowPage, found: Mapping[ItemKey, Any], place_of: Callable[
 class ListingRead:
     """Reads pages of a listing, over all its shards and time buckets."""
 
-    def __init__(self, source: LaneTable, listing: Listing, rows: RowType, asked: Attributes) -> None:
+    def __init__(self, source: LaneTable, listing: Listing, rows: RowType, requested: Attributes) -> None:
         model = rows.model
         self.listing = listing
         self.rows = rows
         self._model = model
         self.remembers = False  # whether another read of the operation may request the same page
-        self._attributes = asked - rows.denied
+        self._attributes = requested - rows.denied
         named = frozenset((*listing.where, *((listing.between,) if listing.between is not None else ())))
         self._unsearched = source.denied(named)
         self._position = attrgetter(f"{rows.position}.S")
         place = model.place(listing)
         index = model.table.index(place.index)
-        plan = QueryPartition(_EXAMPLE, index, "", _EXAMPLE_BOUNDS, True, 1, asked, listing.strong)
+        plan = QueryPartition(_EXAMPLE, index, "", _EXAMPLE_BOUNDS, True, 1, requested, listing.strong)
         self._partition = PartitionRead(source, plan, rows, listing.cached, place.pk.prefix({}))
         self.items: ItemsRead | None = None  # reads the table, if the index lacks some requested attributes
         if index is not None and self._partition.through is not None:

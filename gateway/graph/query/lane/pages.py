@@ -30,21 +30,21 @@ from gateway.model.patterns import Listing, counter_keys
 from gateway.store.plan import Window
 
 
-class AskedPage(NamedTuple):
+class RequestedPage(NamedTuple):
     """One requested page of a listing; its cursors are bound to `arguments`."""
 
     arguments: dict[str, Any]
     window: Window
 
 
-def asked_page(request: LaneRequest, listing: Listing, given: dict[str, Any]) -> AskedPage:
+def requested_page(request: LaneRequest, listing: Listing, given: dict[str, Any]) -> RequestedPage:
     """Returns the page that the arguments of a field request; modifies `given`, which must not be used again."""
     paging = take_arguments(listing, given)
     try:
         window = page_window(request.cursors, request.scope, request.limits, listing, given, *paging)
     except BadUserInput as error:
         raise FallBack(Reason.ARGUMENT) from error
-    return AskedPage(given, window)
+    return RequestedPage(given, window)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +56,8 @@ class CountRead:
     read: ItemsRead
     numbers: Shape
 
-    async def totals(self, request: LaneRequest, asked: list[AskedPage]) -> list[int]:
-        keys = [self._keys(request, each.arguments) for each in asked]
+    async def totals(self, request: LaneRequest, requested: list[RequestedPage]) -> list[int]:
+        keys = [self._keys(request, each.arguments) for each in requested]
         found = await self.read.read(request, chain.from_iterable(keys))
         numbers = dict(zip(found, self.numbers(list(found.values()), request.own, request.scope), strict=True))
         return [sum(numbers.get(key, 0) for key in each) for each in keys]
@@ -83,27 +83,29 @@ class PageLevel:
     level: Level
     count: CountRead | None = None  # for `totalCount`
 
-    async def answers(self, request: LaneRequest, asked: list[AskedPage]) -> list[Any]:
+    async def answers(self, request: LaneRequest, requested: list[RequestedPage]) -> list[Any]:
         if self.selection.counts_only:
-            return await self.connections(request, asked, [_EMPTY] * len(asked))
-        pages = await request.run_all([self.read.page(request, each.arguments, each.window) for each in asked])
+            return await self.connections(request, requested, [_EMPTY] * len(requested))
+        pages = await request.run_all([self.read.page(request, each.arguments, each.window) for each in requested])
         if self.read.items is not None:
-            pages = await self.read.fetched(request, pages, [each.window for each in asked])
-        return await self.connections(request, asked, pages)
+            pages = await self.read.fetched(request, pages, [each.window for each in requested])
+        return await self.connections(request, requested, pages)
 
-    async def connections(self, request: LaneRequest, asked: list[AskedPage], pages: list[RowPage]) -> list[Any]:
+    async def connections(
+        self, request: LaneRequest, requested: list[RequestedPage], pages: list[RowPage]
+    ) -> list[Any]:
         rows = pages[0].rows if len(pages) == 1 else [row for page in pages for row in page.rows]
         columns = await self.level.answers(request, [rows] * len(self.level.shapes))
         if len(pages) == 1 and self.count is None and [*map(type, self.selection.fields)] == [NodesField]:
             return [{self.selection.fields[0].key: columns[0]}]
         found, start = [], 0
-        for each, page in zip(asked, pages, strict=True):
+        for each, page in zip(requested, pages, strict=True):
             end = start + len(page.rows)
             own = columns if len(pages) == 1 else [column[start:end] for column in columns]
             found.append(await self._connection(request, each, page, own))
             start = end
         if self.count is not None:
-            self._put_totals(found, await self.count.totals(request, asked))
+            self._put_totals(found, await self.count.totals(request, requested))
         return found
 
     def _put_totals(self, found: list[Any], totals: list[int]) -> None:
@@ -112,7 +114,7 @@ class PageLevel:
             out.update(dict.fromkeys(keys, total))
 
     async def _connection(
-        self, request: LaneRequest, asked: AskedPage, page: RowPage, columns: list[list[Any]]
+        self, request: LaneRequest, requested: RequestedPage, page: RowPage, columns: list[list[Any]]
     ) -> dict[str, Any]:
         out: dict[str, Any] = {}
         column = iter(columns)
@@ -121,9 +123,9 @@ class PageLevel:
                 case NodesField():
                     out[field.key] = next(column)
                 case EdgesField():
-                    out[field.key] = self._edges(request, asked, page, field, column)
+                    out[field.key] = self._edges(request, requested, page, field, column)
                 case PageInfoField():
-                    out[field.key] = await self._page_info(request, asked, page, field)
+                    out[field.key] = await self._page_info(request, requested, page, field)
                 case Typename():
                     out[field.key] = field.value
                 case TotalCountField():
@@ -134,7 +136,7 @@ class PageLevel:
         return out
 
     def _edges(
-        self, request: LaneRequest, asked: AskedPage, page: RowPage, field: EdgesField, column: Any
+        self, request: LaneRequest, requested: RequestedPage, page: RowPage, field: EdgesField, column: Any
     ) -> list[dict[str, Any]]:
         edges: list[dict[str, Any]] = [{} for _ in page.rows]
         for part in field.fields:
@@ -142,21 +144,21 @@ class PageLevel:
                 case NodesField():
                     values = next(column)
                 case CursorField():
-                    values = [self._cursor(request, asked, row) for row in page.rows]
+                    values = [self._cursor(request, requested, row) for row in page.rows]
                 case Typename():
                     values = [part.value] * len(edges)
             for edge, value in zip(edges, values, strict=True):
                 edge[part.key] = value
         return edges
 
-    def _cursor(self, request: LaneRequest, asked: AskedPage, row: Any) -> str:
-        return self._cursor_at(request, asked, self.read.position(row))
+    def _cursor(self, request: LaneRequest, requested: RequestedPage, row: Any) -> str:
+        return self._cursor_at(request, requested, self.read.position(row))
 
-    def _cursor_at(self, request: LaneRequest, asked: AskedPage, position: str) -> str:
-        return request.cursors.seal(request.scope, self.read.listing.name, asked.arguments, position)
+    def _cursor_at(self, request: LaneRequest, requested: RequestedPage, position: str) -> str:
+        return request.cursors.seal(request.scope, self.read.listing.name, requested.arguments, position)
 
     async def _page_info(
-        self, request: LaneRequest, asked: AskedPage, page: RowPage, field: PageInfoField
+        self, request: LaneRequest, requested: RequestedPage, page: RowPage, field: PageInfoField
     ) -> dict[str, Any]:
         known: dict[str, Any] = {}
         out: dict[str, Any] = {}
@@ -165,38 +167,40 @@ class PageLevel:
                 out[part.key] = part.value
                 continue
             if part.name not in known:
-                known[part.name] = await self._page_info_value(request, asked, page, part)
+                known[part.name] = await self._page_info_value(request, requested, page, part)
             out[part.key] = known[part.name]
         return out
 
-    async def _page_info_value(self, request: LaneRequest, asked: AskedPage, page: RowPage, part: PageInfoPart) -> Any:
-        rows, window = page.rows, asked.window
+    async def _page_info_value(
+        self, request: LaneRequest, requested: RequestedPage, page: RowPage, part: PageInfoPart
+    ) -> Any:
+        rows, window = page.rows, requested.window
         match part.name:
             case "startCursor":
                 if page.reached is not None and window.backward:
-                    return self._cursor_at(request, asked, page.reached)
-                return self._cursor(request, asked, rows[0]) if rows else None
+                    return self._cursor_at(request, requested, page.reached)
+                return self._cursor(request, requested, rows[0]) if rows else None
             case "endCursor":
                 if page.reached is not None and not window.backward:
-                    return self._cursor_at(request, asked, page.reached)
-                return self._cursor(request, asked, rows[-1]) if rows else None
+                    return self._cursor_at(request, requested, page.reached)
+                return self._cursor(request, requested, rows[-1]) if rows else None
             case "hasNextPage":
                 if page.more and not window.backward:
                     return True
                 after = self.read.position(rows[-1]) if rows else None
                 return window.before is not None and await self._beyond(
-                    request, asked, Window(0, after=after, reverse=window.reverse)
+                    request, requested, Window(0, after=after, reverse=window.reverse)
                 )
         if page.more and window.backward:
             return True
         before = self.read.position(rows[0]) if rows else None
         beyond = Window(0, before=before, backward=True, reverse=window.reverse)
-        return window.after is not None and await self._beyond(request, asked, beyond)
+        return window.after is not None and await self._beyond(request, requested, beyond)
 
-    async def _beyond(self, request: LaneRequest, asked: AskedPage, window: Window) -> bool:
+    async def _beyond(self, request: LaneRequest, requested: RequestedPage, window: Window) -> bool:
         """Reads whether there are items beyond an end of this page, which a cursor alone does not show."""
         assert self.probe is not None  # noqa: S101  it is created if `pageInfo` is selected
-        return (await self.probe.page(request, asked.arguments, window)).more
+        return (await self.probe.page(request, requested.arguments, window)).more
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,13 +215,13 @@ class PagesLoad:
     page: PageLevel
 
     async def fill(self, request: LaneRequest, rows: Parts, outs: Parts) -> None:
-        asked = [self._asked(request, row) for row in rows[self.part]]
-        for out, page in zip(outs[self.part], await self.page.answers(request, asked), strict=True):
+        requested = [self._asked(request, row) for row in rows[self.part]]
+        for out, page in zip(outs[self.part], await self.page.answers(request, requested), strict=True):
             setattr(out, self.slot, page)
 
-    def _asked(self, request: LaneRequest, row: Any) -> AskedPage:
+    def _asked(self, request: LaneRequest, row: Any) -> RequestedPage:
         given = self.arguments.values(request.variables)
-        return asked_page(request, self.listing, {**given, **self.values(row)})
+        return requested_page(request, self.listing, {**given, **self.values(row)})
 
     def values(self, row: Any) -> dict[str, Any]:
         found = {}
@@ -243,11 +247,11 @@ class PageRoot:
         given = self.arguments.values(request.variables, request.caller)
         first = given.get("first")
         if len(given) == 1 and first is not None and 0 <= first <= request.limits.page:
-            asked = AskedPage({}, first_window(first))
+            requested = RequestedPage({}, first_window(first))
         else:
-            asked = asked_page(request, read.listing, given)
+            requested = requested_page(request, read.listing, given)
         if page_of.count is not None or read.items is not None:
-            return [(self.number, (await page_of.answers(request, [asked]))[0])]
-        page = await (read.page if read.remembers else read.own_page)(request, asked.arguments, asked.window)
-        [connection] = await page_of.connections(request, [asked], [page])
+            return [(self.number, (await page_of.answers(request, [requested]))[0])]
+        page = await (read.page if read.remembers else read.own_page)(request, requested.arguments, requested.window)
+        [connection] = await page_of.connections(request, [requested], [page])
         return [(self.number, connection)]

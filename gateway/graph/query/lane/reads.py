@@ -45,8 +45,8 @@ class Reads:
     ) -> RowType:
         self.size += READ_BYTES
         position, table, denied = self._model.table.sk if index is None else index.sk, self._source.table, self._denied
-        asked = frozenset[str]().union(*(item.attributes for item in items), *(also or {}).values())
-        through = table.stored_names(asked - denied, index, tuple(also or ())).through is not None
+        requested = frozenset[str]().union(*(item.attributes for item in items), *(also or {}).values())
+        through = table.stored_names(requested - denied, index, tuple(also or ())).through is not None
         return RowType(self._model, items, position, also=also or {}, denied=denied, through=index if through else None)
 
     def listing_rows(self, listing: Listing, items: Sequence[ItemSelection], also: Attributes = frozenset()) -> RowType:
@@ -61,14 +61,14 @@ class Reads:
         self._items.setdefault((entity.name, strong), []).append(read)
         return read
 
-    def listing(self, listing: Listing, rows: RowType, asked: Attributes) -> ListingRead:
-        read = self.unshared(listing, rows, asked)
+    def listing(self, listing: Listing, rows: RowType, requested: Attributes) -> ListingRead:
+        read = self.unshared(listing, rows, requested)
         self._listings.setdefault(listing.name, []).append(read)
         return read
 
-    def unshared(self, listing: Listing, rows: RowType, asked: Attributes) -> ListingRead:
+    def unshared(self, listing: Listing, rows: RowType, requested: Attributes) -> ListingRead:
         """Returns a read that no other read of the operation can overlap with."""
-        return ListingRead(self._source, listing, rows, asked)
+        return ListingRead(self._source, listing, rows, requested)
 
     def collection(self, plan: QueryPartition, rows: RowType) -> PartitionRead:
         """Returns a read of an item with its collection in one Query."""

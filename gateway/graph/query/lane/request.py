@@ -140,7 +140,7 @@ class LaneRequest:
         if permission is not None and permission.residual.allows_text(text, call.marker, self.own, keys, self.subject):
             statements = permission.verdict.statements
         else:
-            statements = self._judged(call, text)
+            statements = self._authorized(call, text)
         started = monotonic()
         try:
             raw = await self.table.exchange(access, call.operation, text.encode())
@@ -171,7 +171,7 @@ class LaneRequest:
                 Call(call.operation, call.index, items, capacity, seconds, statements, touched, started, "table")
             )
 
-    def _judged(self, call: PreparedCall, text: str) -> tuple[str, ...]:
+    def _authorized(self, call: PreparedCall, text: str) -> tuple[str, ...]:
         try:
             return self.table.authorize(self.access, call.operation, orjson.loads(text)).statements
         except GatewayError as error:

@@ -11,7 +11,7 @@ from gateway.graph.query.lane.fallback import FallBack, Reason
 from gateway.graph.query.lane.items import ItemsRead, Level
 from gateway.graph.query.lane.keys import Keys
 from gateway.graph.query.lane.listing import ListingRead, PartitionRead, RowPage
-from gateway.graph.query.lane.pages import AskedPage, PagesLoad, asked_page
+from gateway.graph.query.lane.pages import PagesLoad, RequestedPage, requested_page
 from gateway.graph.query.lane.request import LaneRequest
 from gateway.graph.query.paging import take_arguments
 from gateway.graph.query.tree import CollectionSelection
@@ -68,11 +68,11 @@ class ItemsRoot:
     async def answer(self, request: LaneRequest) -> Answers:
         if len(self.wants) == 1 and self.wants[0].plural is None:
             return await self._answer_one(request, self.wants[0])
-        asked = [want.keys(request, self.key_of) for want in self.wants]
-        found = await self.read.read(request, [key for keys in asked for key in keys])
+        requested = [want.keys(request, self.key_of) for want in self.wants]
+        found = await self.read.read(request, [key for keys in requested for key in keys])
         answers: Answers = []
-        shaped = await self.level.answers_by_key(request, asked, found)
-        for want, keys, known in zip(self.wants, asked, shaped, strict=True):
+        shaped = await self.level.answers_by_key(request, requested, found)
+        for want, keys, known in zip(self.wants, requested, shaped, strict=True):
             values = [known.get(key) for key in keys]
             answers.append((want.number, values[0] if want.plural is None else values))
         return answers
@@ -119,13 +119,13 @@ class CollectionRead:
         if self.pages is None:
             return None
         first = self.pages.arguments.values(request.variables).get("first")
-        return asked_page(request, self.pages.listing, {} if first is None else {"first": first}).window
+        return requested_page(request, self.pages.listing, {} if first is None else {"first": first}).window
 
     async def _collection(self, request: LaneRequest, root: Any, members: list[Any], window: Window | None) -> Any:
         if self.pages is not None and window is not None:
             page = RowPage(members[: window.limit], len(members) > window.limit)
-            asked = AskedPage(self.pages.values(root), window)
-            return (await self.pages.page.connections(request, [asked], [page]))[0]
+            requested = RequestedPage(self.pages.values(root), window)
+            return (await self.pages.page.connections(request, [requested], [page]))[0]
         assert self.members is not None  # noqa: S101  either `pages` or `members` is set
         keys_of, level = self.members
         [keys] = keys_of([root], request.own, request.tenant)

@@ -67,8 +67,8 @@ class RowType:
         self.mixed = len(entities) > 1
         self.expires = any(entity.expiry is not None for entity in self.entities)
         table = model.table
-        asked = frozenset[str]().union(*(each.attributes for each in self._selections), *also.values())
-        names = sorted(asked - denied)
+        requested = frozenset[str]().union(*(each.attributes for each in self._selections), *also.values())
+        names = sorted(requested - denied)
         self.fields = {name: _KEY.format(number) for number, name in enumerate(names)}
         required = set() if self.mixed else self._required()
         # the sort key by which the rows are ordered; in the table itself this is `sk`
@@ -160,8 +160,8 @@ class _ShapeSource:
     def __init__(self, rows: RowType, denied: Attributes) -> None:
         self.rows = rows
         self.denied = denied
-        self.names: dict[str, Any] = {"StepBack": FallBack, "Reason": Reason}
-        self.checks = ["    if not row.pk.S.startswith(own): raise StepBack(Reason.FOREIGN_ROW)"]
+        self.names: dict[str, Any] = {"FallBack": FallBack, "Reason": Reason}
+        self.checks = ["    if not row.pk.S.startswith(own): raise FallBack(Reason.FOREIGN_ROW)"]
         self.columns: list[str] = []  # lines that encode the numbers of all rows together
         # the variable for one row's number, and the variable for the list of all
         self.sources: list[tuple[str, str]] = []
@@ -174,7 +174,7 @@ class _ShapeSource:
 
     def need(self, key: str) -> None:
         if self.rows.mixed:
-            self.checks.append(f"    if {key} is None: raise StepBack(Reason.ROW)")
+            self.checks.append(f"    if {key} is None: raise FallBack(Reason.ROW)")
 
     def attribute(self, field: AttributeField) -> str:
         """Returns the expression for an attribute."""
@@ -233,10 +233,10 @@ def shape(rows: RowType, selection: ItemSelection, out: OutType, denied: Attribu
     # the row's type is for readers of the generated source: it shows which attribute a field holds
     made.names |= {"Out": out.type, "Row": rows.type}
     if not rows.expires:
-        made.checks.append("    if row.ttl is not None: raise StepBack(Reason.EXPIRY)")
+        made.checks.append("    if row.ttl is not None: raise FallBack(Reason.EXPIRY)")
     if selection.entity.upgrades:
         made.names["current"] = str(selection.entity.schema)
-        made.checks.append("    if row.schema is None or row.schema.N != current: raise StepBack(Reason.OLD_SCHEMA)")
+        made.checks.append("    if row.schema is None or row.schema.N != current: raise FallBack(Reason.OLD_SCHEMA)")
     for field in selection.fields:
         match field:
             case Typename():

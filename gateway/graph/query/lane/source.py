@@ -15,7 +15,7 @@ from gateway.graph.query.lane.rows import RowType
 from gateway.iam.language.verdict import Deny
 from gateway.model.staleness import Staleness
 from gateway.store.access import Refusal
-from gateway.store.cache.read_path import Asked, PreparedReads
+from gateway.store.cache.read_path import PreparedReads, ReadOptions
 from gateway.store.item_sizes import ReadForm
 from gateway.store.plan import Attributes
 from gateway.store.table import Table
@@ -35,42 +35,42 @@ class LaneTable:
         marker: str,
         decode: Any,
         example: Mapping[str, Any],
-        asked: Attributes,
+        requested: Attributes,
         form: ReadForm | None = None,
         tail: str = "",
     ) -> PreparedCall:
         """Prepares a call.
 
-        `asked` are the attributes that the operation needs, including those that the role may not read. `tail` follows
-        the tenant's prefix in every leading key of the call.
+        `requested` are the attributes that the operation needs, including those that the role may not read. `tail`
+        follows the tenant's prefix in every leading key of the call.
         """
         permission = self.session.permissions.shared.prepare(operation, example)
         if permission is not None:
             permission = replace(permission, residual=permission.residual.below(tail))
-        refusals = tuple(Refusal(name, deny.reason) for name, deny in self._denied(operation, asked).items())
+        refusals = tuple(Refusal(name, deny.reason) for name, deny in self._denied(operation, requested).items())
         return PreparedCall(operation, index, marker, decode, permission, refusals, form)
 
     def cached(
         self, names: tuple[str, ...], strong: bool, declared: Staleness | None, call: PreparedCall, row: Any
-    ) -> Asked | None:
+    ) -> ReadOptions | None:
         """Returns how a cache serves the call; None if it does not."""
         staleness = self.table.staleness(declared)
         if staleness is None:
             return None
         decode = msgspec.json.Decoder(list[row]).decode
         prepared = PreparedReads(self.session.permissions.shared, call.permission, decode)
-        return Asked(names, strong, staleness, prepared)
+        return ReadOptions(names, strong, staleness, prepared)
 
-    def denied(self, asked: Attributes) -> Attributes:
+    def denied(self, requested: Attributes) -> Attributes:
         """Returns the attributes that the role may not read; raises `NoLane` if this differs between operations."""
-        found = {frozenset(self._denied(operation, asked)) for operation in ("GetItem", "BatchGetItem", "Query")}
+        found = {frozenset(self._denied(operation, requested)) for operation in ("GetItem", "BatchGetItem", "Query")}
         if len(found) > 1:
             raise NoLane
         return found.pop()
 
-    def _denied(self, operation: str, asked: Attributes) -> Mapping[str, Deny]:
+    def _denied(self, operation: str, requested: Attributes) -> Mapping[str, Deny]:
         session = self.session
-        return session.permissions.attributes_denied(asked, operation, session.tenancy.table)
+        return session.permissions.attributes_denied(requested, operation, session.tenancy.table)
 
 
 def get_answer(rows: RowType) -> Any:

@@ -77,9 +77,9 @@ class Context:
         path = tuple(key for key in info.path.as_list() if isinstance(key, str))
         return self.places[info.parent_type.name, path]
 
-    def filled(self, asked: FieldArguments, given: dict[str, Any]) -> dict[str, Any]:
+    def filled(self, arguments: FieldArguments, given: dict[str, Any]) -> dict[str, Any]:
         """Returns the arguments of a field, with the token's subject as a default."""
-        left = [name for name in asked.subjects if given.get(name) is None]
+        left = [name for name in arguments.subjects if given.get(name) is None]
         return {**given, **dict.fromkeys(left, subject_id(self.reader.access.subject, "the field"))} if left else given
 
 

@@ -81,10 +81,10 @@ class DaxCluster(DynamoDB):
         method = _METHODS[operation]
         now = asyncio.get_running_loop().time()
         seconds = self._rules.seconds if deadline is None else min(self._rules.seconds, deadline - now)
-        asked = self._submit(method, orjson.dumps(body))
+        sent = self._submit(method, orjson.dumps(body))
         try:
             async with asyncio.timeout(seconds):
-                return await asyncio.wrap_future(asked)
+                return await asyncio.wrap_future(sent)
         except TimeoutError as error:
             raise DaxFailed(f"{self.name} did not answer within {seconds:g} seconds") from error
         except Exception as error:
@@ -100,11 +100,11 @@ class DaxCluster(DynamoDB):
                 # a queue behind threads that wait for a slow cluster would only delay all requests
                 raise DaxBusy(f"{self.name} is busy")
             self._busy += 1
-        asked = self._threads.submit(self._ask, method, body)
-        asked.add_done_callback(self._freed)
-        return asked
+        sent = self._threads.submit(self._ask, method, body)
+        sent.add_done_callback(self._freed)
+        return sent
 
-    def _freed(self, asked: "Future[dict[str, Any]]") -> None:
+    def _freed(self, sent: "Future[dict[str, Any]]") -> None:
         with self._counting:
             self._busy -= 1
 

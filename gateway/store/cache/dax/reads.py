@@ -17,7 +17,7 @@ from gateway.model.tenant import TenantId, owns
 from gateway.model.types import Wire
 from gateway.store.access import Access
 from gateway.store.cache.dax.cluster import DaxBusy, DaxCluster, DaxFailed
-from gateway.store.cache.read_path import Asked, Cache, ReadItems, ReadPage, Via, page_read
+from gateway.store.cache.read_path import Cache, ReadItems, ReadOptions, ReadPage, Via, page_read
 from gateway.store.cache.recent_writes import RecentWrites
 from gateway.store.cache.stats import DaxCounts, DaxStats, GroupOf, Tally, one_group
 from gateway.store.cache.written_keys import Written, written, written_anywhere
@@ -72,29 +72,29 @@ class DaxReads(Cache):
         self._recent = RecentWrites(max(ages.items, ages.pages))
 
     async def items(
-        self, access: Access, keys: tuple[ItemKey, ...], asked: Asked, read: ReadItems
+        self, access: Access, keys: tuple[ItemKey, ...], options: ReadOptions, read: ReadItems
     ) -> dict[ItemKey, Wire]:
         tenant, since = access.session.tenant, self._clock() - self.ages.items
-        cluster = self._cluster(access.session, asked, self.ages.items, ("GetItem", "BatchGetItem"), None)
+        cluster = self._cluster(access.session, options, self.ages.items, ("GetItem", "BatchGetItem"), None)
         if cluster is None or any(self._recent.item(tenant, key) > since for key in keys):
-            return await read(access, keys, strong=asked.strong)
+            return await read(access, keys, strong=options.strong)
         rows = await self._through(cluster, tenant, lambda via: read(access, keys, strong=False, via=via))
         if rows is None:
             return await read(access, keys, strong=False)
         if any(self._key(tenant, row) != key for key, row in rows.items()) or not rows.keys() <= set(keys):
             raise IsolationBreach("dax answered with an item that was not asked for")
         absent = tuple(key for key in keys if key not in rows)
-        if absent and asked.staleness.absence_seconds < self.ages.items:
+        if absent and options.staleness.absence_seconds < self.ages.items:
             rows = rows | await read(access, absent, strong=False)
         return rows
 
-    async def page(self, access: Access, plan: QueryPartition, asked: Asked, read: ReadPage) -> list[Wire]:
+    async def page(self, access: Access, plan: QueryPartition, options: ReadOptions, read: ReadPage) -> list[Wire]:
         tenant, since, at = (
             access.session.tenant,
             self._clock() - self.ages.pages,
-            page_read(access.session, plan, asked),
+            page_read(access.session, plan, options),
         )
-        cluster = self._cluster(access.session, asked, self.ages.pages, ("Query",), at.on)
+        cluster = self._cluster(access.session, options, self.ages.pages, ("Query",), at.on)
         if cluster is None or self._recent.shown(at, ()) > since:
             return await read(access, plan)
         rows = await self._through(cluster, tenant, lambda via: read(access, plan, via=via))
@@ -104,7 +104,7 @@ class DaxReads(Cache):
         if plan.index is None and any(key.pk != plan.partition for key in holds):
             raise IsolationBreach("dax answered with a row of another partition")
         old = self._recent.shown(at, holds) > since
-        if old or (not rows and asked.staleness.absence_seconds < self.ages.pages):
+        if old or (not rows and options.staleness.absence_seconds < self.ages.pages):
             return await read(access, plan)
         return rows
 
@@ -141,13 +141,13 @@ class DaxReads(Cache):
             await cluster.close()
 
     def _cluster(
-        self, session: Session, asked: Asked, age: float, operations: Iterable[str], index: str | None
+        self, session: Session, options: ReadOptions, age: float, operations: Iterable[str], index: str | None
     ) -> DaxCluster | None:
         cluster = self._clusters.of(session.tenant)
         if cluster is None:
             return None
         # INVARIANT: strong reads, reads that must be fresher, and roles with rules on attributes bypass every cluster.
-        if asked.strong or asked.staleness.seconds < age or _restricted(session, operations, index):
+        if options.strong or options.staleness.seconds < age or _restricted(session, operations, index):
             self._tally.of(session.tenant).passed += 1
             return None
         return cluster

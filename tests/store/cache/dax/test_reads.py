@@ -18,7 +18,7 @@ from gateway.store.access import Access
 from gateway.store.cache.dax.breaker import BreakerRules
 from gateway.store.cache.dax.cluster import DaxRules
 from gateway.store.cache.dax.reads import Ages, Clusters
-from gateway.store.cache.read_path import Asked, Via
+from gateway.store.cache.read_path import ReadOptions, Via
 from gateway.store.plan import GetItems, QueryPartition
 from gateway.store.write.writer import MutationResult
 from tests.aws.sts.test_reader_role import ASSUMED, ROLE, answer, gateway
@@ -176,7 +176,7 @@ async def test_a_foreign_row_does_not_get_as_far_as_the_table(dax: DaxWorld) -> 
         return [foreign]
 
     with pytest.raises(IsolationBreach):
-        await dax.reads.page(Access(session()), query, Asked((), False, THINGS), read)
+        await dax.reads.page(Access(session()), query, ReadOptions((), False, THINGS), read)
 
 
 async def test_an_item_of_the_tenant_that_was_not_asked_for_is_refused(

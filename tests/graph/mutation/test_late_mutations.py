@@ -77,11 +77,28 @@ async def test_a_change_that_is_stuck_takes_nothing_away_from_those_before_it(mo
     assert "idempotencyKey" in error["message"]
 
 
-async def test_where_nothing_was_done_the_status_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("count", [1, 2])
+async def test_where_nothing_was_done_the_status_says_so(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     world = World(limits=EndpointLimits(seconds=SECONDS))
     with time_over(world, monkeypatch, while_writing=1):
-        response = await world.post(categories(2), token="acme/admin")
+        response = await world.post(categories(count), token="acme/admin")
     assert (response.status_code, code(response)) == (504, "TIMEOUT")
+    started, *others = response.json()["errors"]
+    assert (started["path"], "it may have been written" in started["message"]) == (["m0"], True)
+    assert [error["path"] for error in others] == [["m1"]][: count - 1]
+    assert all("nothing was written" in error["message"] for error in others)
+
+
+async def test_a_single_mutation_that_is_stuck_may_have_been_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mutation takes its arguments from variables, so it runs without graphql-core."""
+    world = World(limits=EndpointLimits(seconds=SECONDS))
+    query = "mutation ($input: CreateCategoryInput!) { createCategory(input: $input) { category { title } } }"
+    with time_over(world, monkeypatch, while_writing=1):
+        response = await world.post(query, {"input": {"categoryId": "late", "title": "T"}}, token="acme/admin")
+    assert response.status_code == 504
+    [error] = response.json()["errors"]
+    assert (error["path"], error["extensions"]["code"]) == (["createCategory"], "TIMEOUT")
+    assert "it may have been written" in error["message"]
 
 
 async def test_another_failure_of_one_change_takes_nothing_away_either(world: World) -> None:

@@ -172,7 +172,7 @@ def build_gateway(
     persisted_documents, costs = persisted(settings, documents), cost_limits(settings, model)
     queue = FairQueue(settings.max_concurrent_operations, settings.max_queued_per_tenant)
     lanes = Lanes(model, table, cursors, reads, trusted=persisted_documents.trusted_hashes)
-    readiness = Readiness(pools(settings), PoolCheck(sessions.open, services.dynamodb, model.table).faults)
+    readiness = Readiness(pools(settings), PoolCheck(sessions.open, services.dynamodb, model).faults)
     if cache is not None and settings.stream != "off":
         invalidate(cache, services.bus)
     stream = _reader_inside(settings, model, aws, services.bus)

@@ -384,17 +384,8 @@ def _cors(settings: Settings) -> dict[str, Any] | None:
         "allow_origins": settings.cors_origins,
         "allow_origin_regex": own_machine,
         "allow_methods": ["GET", "POST"],
-        "allow_headers": [
-            *(
-                "authorization",
-                "content-type",
-                "content-encoding",
-                "x-request-id",
-                "traceparent",
-                "last-event-id",
-                CONSISTENCY_HEADER,
-            )
-        ],
+        # clients add headers of their own, such as `baggage` or `apollographql-client-name`; no cookie is accepted
+        "allow_headers": ["*"],
         "expose_headers": ["x-request-id", "retry-after", CONSISTENCY_HEADER],
         "max_age": 600,
     }

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from gateway.errors import DeadlineExceeded
 from gateway.graph.http.endpoint import EndpointLimits
 from tests.graph.fixtures import World
 from tests.graph.http.test_endpoint import code
@@ -109,3 +110,19 @@ async def test_another_failure_of_one_change_takes_nothing_away_either(world: Wo
     content = (await world.post(both, token="acme/admin")).json()
     assert content["data"] == {"a": {"category": {"title": "T"}}, "b": None}
     assert [error["path"] for error in content["errors"]] == [["b"]]
+
+
+async def test_a_payload_that_cannot_be_read_in_time_does_not_hide_the_change(world: World) -> None:
+    query = """mutation { createProduct(input:
+      {productId: "p-late", title: "T", price: "1.00", currency: "EUR", categoryId: "tools"})
+      { product { title category { title } } errors { code } } }"""
+    # as the client of DynamoDB answers at the deadline
+    late = DeadlineExceeded("the database did not answer before the deadline")
+    world.memory.script["GetItem"].append(late)
+    response = await world.post(query, token="acme/admin")
+    content = response.json()
+    assert response.status_code == 200
+    assert content["data"]["createProduct"] == {"product": {"title": "T", "category": None}, "errors": []}
+    assert [(error["path"], error["extensions"]["code"]) for error in content["errors"]] == [
+        (["createProduct", "product", "category"], "TIMEOUT")
+    ]

@@ -320,7 +320,7 @@ class Endpoint:
                     raise EventStreamWanted(asked)
                 # INVARIANT: a mutation is not started for a caller that has disconnected; once started, it is
                 # completed.
-                running.carry_on()
+                running.carry_on(self.limits.seconds)
             # the store calls of a query time out after the request does, so that a late request is always reported as
             # late; a mutation reserves time to report what was done
             margin = 2 * TICK if is_query else -self.limits.seconds * _ANSWERING

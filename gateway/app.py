@@ -172,7 +172,7 @@ def build_gateway(
     persisted_documents, costs = persisted(settings, documents), cost_limits(settings, model)
     queue = FairQueue(settings.max_concurrent_operations, settings.max_queued_per_tenant)
     lanes = Lanes(model, table, cursors, reads, trusted=persisted_documents.trusted_hashes)
-    readiness = Readiness(pools(settings), PoolCheck(sessions.open, services.dynamodb, model.table).faults)
+    readiness = Readiness(pools(settings), PoolCheck(sessions.open, services.dynamodb, model).faults)
     if cache is not None and settings.stream != "off":
         invalidate(cache, services.bus)
     stream = _reader_inside(settings, model, aws, services.bus)
@@ -384,17 +384,8 @@ def _cors(settings: Settings) -> dict[str, Any] | None:
         "allow_origins": settings.cors_origins,
         "allow_origin_regex": own_machine,
         "allow_methods": ["GET", "POST"],
-        "allow_headers": [
-            *(
-                "authorization",
-                "content-type",
-                "content-encoding",
-                "x-request-id",
-                "traceparent",
-                "last-event-id",
-                CONSISTENCY_HEADER,
-            )
-        ],
+        # clients add headers of their own, such as `baggage` or `apollographql-client-name`; no cookie is accepted
+        "allow_headers": ["*"],
         "expose_headers": ["x-request-id", "retry-after", CONSISTENCY_HEADER],
         "max_age": 600,
     }

@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp
 
 from gateway.aws.sts.callers import Caller
-from gateway.errors import DeadlineExceeded, Unauthenticated
+from gateway.errors import Unauthenticated
 from gateway.graph.http.compression import accepts_gzip, compressed
 from gateway.graph.http.consistency import SENT_TOKEN, add_consistency, sent_token
 from gateway.graph.http.explain import EXPLAIN, explanation
@@ -320,7 +320,7 @@ class Endpoint:
                     raise EventStreamWanted(asked)
                 # INVARIANT: a mutation is not started for a caller that has disconnected; once started, it is
                 # completed.
-                running.carry_on()
+                running.carry_on(self.limits.seconds)
             # the store calls of a query time out after the request does, so that a late request is always reported as
             # late; a mutation reserves time to report what was done
             margin = 2 * TICK if is_query else -self.limits.seconds * _ANSWERING
@@ -342,15 +342,7 @@ class Endpoint:
             )
         finally:
             self.queue.release()
-        if result.errors and _late_with_nothing(result):
-            raise DeadlineExceeded(f"the operation took longer than {self.limits.seconds:g} seconds")
         return executed(result, log, media_type)
-
-
-def _late_with_nothing(result: ExecutionResult) -> bool:
-    """Whether the deadline passed before any root field had a result."""
-    late = [isinstance(error.original_error, DeadlineExceeded) for error in result.errors or ()]
-    return bool(late) and all(late) and not any(value is not None for value in (result.data or {}).values())
 
 
 def support_notice(principal: Principal, support: SupportAccess) -> dict[str, str]:

@@ -28,6 +28,13 @@ class BodyTooLarge(HttpError):
         super().__init__(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message, {"Connection": "close"})
 
 
+class NumberTooLarge(HttpError):
+    code = "BAD_USER_INPUT"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(HTTPStatus.BAD_REQUEST, message)
+
+
 class CallerLeft(HttpError):
     """The caller has disconnected. Only the log and the metrics report this."""
 

@@ -12,7 +12,7 @@ import orjson
 
 from gateway.errors import LimitExceeded
 from gateway.graph.http.compression import GZIP, NotGzip, TooLong, unpacked
-from gateway.graph.http.http_error import BodyTooLarge, CallerLeft, HttpError
+from gateway.graph.http.http_error import BodyTooLarge, CallerLeft, HttpError, NumberTooLarge
 
 JSON = "application/json"
 GRAPHQL_JSON = "application/graphql-response+json"
@@ -41,6 +41,7 @@ _PARAMETERS = 100  # in a query string; only six have a meaning
 _ACCEPT = 2_000  # characters of an `Accept` header; browsers send fewer than 200
 # the members of nearly all request bodies
 _USUAL = ({"query", "variables"}, {"query", "variables", "operationName"})
+_INFINITE = "number is infinity"  # how orjson reports a number that it cannot represent
 _ENVELOPE = 100  # values in a body besides its variables
 _QUALITY = re.compile(r"q=(0(\.\d{0,3})?|1(\.0{0,3})?)")
 
@@ -209,11 +210,14 @@ def _too_large(limit: int) -> BodyTooLarge:
 
 
 def strict_json(raw: bytes, what: str) -> Any:
-    """Raises `HttpError` if the text is not JSON, or if an object has two members with the same name."""
+    """Raises `HttpError` if the text is not JSON, has a number that is too large, or an object with a name twice."""
     try:
         content = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
-        raise HttpError(HTTPStatus.BAD_REQUEST, f"{what} is not valid JSON") from error
+        if error.msg.startswith(_INFINITE):
+            place = f"line {error.lineno} column {error.colno}"
+            raise NumberTooLarge(f"{what} has a number that is too large, at {place}") from error
+        raise HttpError(HTTPStatus.BAD_REQUEST, f"{what} is not valid JSON: {error}") from error
     # Parsers disagree on duplicate members: the last one wins here, but the first may win in a proxy that inspects the
     # body. Each member has one colon, and strings may contain more. If the parsed value, written again, has fewer
     # colons than the text, members were dropped.

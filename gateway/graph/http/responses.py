@@ -107,8 +107,10 @@ def executed(result: ExecutionResult, log: RequestLog, media_type: str) -> HttpR
     if result.data is None and not any(error.path for error in result.errors):
         # nothing ran: a variable or the operation name was wrong
         return request_error(errors, media_type)
-    if media_type == GRAPHQL_JSON and (status := _broken(result.data, errors)) is not None:
-        # with `data` the status would have to be 200, and load balancers would not notice the outage
+    status = _broken(result.data, errors)
+    if status is not None and (media_type == GRAPHQL_JSON or status is HTTPStatus.GATEWAY_TIMEOUT):
+        # with `data` the status would have to be 200, and load balancers would not notice the outage; a request that
+        # is cancelled at its deadline returns 504 to every client
         return HttpResponse(status, {"errors": errors}, media_type)
     return HttpResponse(HTTPStatus.OK, {"data": result.data, "errors": errors}, media_type)
 

@@ -1,4 +1,4 @@
-"""Running requests: cancels each request at its deadline, and a query also when its caller disconnects.
+"""Running requests: cancels each query at its deadline, or when its caller disconnects.
 
 Otherwise, callers that time out and retry would run a query for every attempt. A mutation is completed: a retry with
 the same idempotency key finds it done.
@@ -26,10 +26,10 @@ def notify_disconnect(scope: MutableMapping[str, Any]) -> None:
 
 
 class RunningRequest:
-    __slots__ = ("_cancellable", "_cancelling", "_ended_by", "_left", "_task", "deadline")
+    __slots__ = ("_cancellable", "_cancelling", "_ended_by", "_left", "_task", "cancelled_at", "deadline")
 
     def __init__(self, task: "asyncio.Task[Any]", deadline: float) -> None:
-        self.deadline = deadline  # on the clock of the event loop
+        self.deadline = self.cancelled_at = deadline  # on the clock of the event loop
         self._task = task
         self._cancelling = task.cancelling()
         self._cancellable = self._left = False
@@ -41,9 +41,14 @@ class RunningRequest:
         if self._left:
             raise CallerLeft
 
-    def carry_on(self) -> None:
-        """From now on, the request is completed even if its caller disconnects."""
+    def carry_on(self, seconds: float) -> None:
+        """From now on, the request is completed even if its caller disconnects.
+
+        It keeps the deadline by itself, so that it can report what was done. It is cancelled only if it has not ended
+        so many seconds after the deadline.
+        """
         self._cancellable = False
+        self.cancelled_at = self.deadline + seconds
 
     def disconnected(self) -> None:
         self._left = True
@@ -104,5 +109,6 @@ class RunningRequests:
         for request in self._running:
             if request.deadline > now:
                 break
-            request.end(DeadlineExceeded(f"the operation took longer than {self._seconds:g} seconds"))
+            if request.cancelled_at <= now:
+                request.end(DeadlineExceeded(f"the operation took longer than {self._seconds:g} seconds"))
         loop.call_later(TICK, self._tick, loop)

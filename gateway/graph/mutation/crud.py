@@ -139,12 +139,21 @@ def _attributes(entity: Entity) -> tuple[str, ...]:
     )
 
 
+def _declared_names(entity: Entity) -> tuple[str, ...]:
+    """Returns the names of the attributes as they are written, also for an invalid entity."""
+    declared: object = entity.attributes
+    attributes = declared if isinstance(declared, tuple) else ()
+    names = [getattr(attribute, "name", None) for attribute in attributes]
+    return tuple(name for name in names if isinstance(name, str))
+
+
 def _keys(entity: Entity) -> tuple[str, ...]:
     return entity.key_names if _attributes(entity) else ()
 
 
 def _unknown(entity: Entity, option: str, names: Iterable[str]) -> tuple[str, ...]:
-    attributes = _attributes(entity)
+    """Names that the entity does not declare, whatever else is wrong with it."""
+    attributes = _attributes(entity) or _declared_names(entity)
     unknown = (name for name in names if attributes and name not in attributes)
     return tuple(
         f"`{option}` names `{name}`, which {entity.name} does not declare{closest(name, attributes)}"
@@ -152,7 +161,10 @@ def _unknown(entity: Entity, option: str, names: Iterable[str]) -> tuple[str, ..
     )
 
 
-def _not_made(filled: Mapping[str, object]) -> Iterator[str]:
+def _not_made(filled: object) -> Iterator[str]:
+    if not isinstance(filled, Mapping):
+        yield f"`filled` must be a dict of names and functions, such as `{{'createdAt': now}}`, not {filled!r}"
+        return
     for name, make in filled.items():
         if not callable(make):
             yield f"`filled` has {make!r} for `{name}`; give it a function, such as `lambda: {make!r}`"

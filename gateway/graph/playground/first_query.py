@@ -1,27 +1,41 @@
 """The first query of the playground: it runs in any domain and needs no id."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gateway.model.entity import Entity
 from gateway.model.model import Model
 from gateway.model.patterns import Listing, parameters
-from gateway.model.role import ALL
+from gateway.model.role import ALL, Role
+from gateway.model.role_reach import hidden_attributes, visible_patterns
 from gateway.model.types import KeyType, Text
 
 _COUNT = 3
 
 
 def first_query(model: Model) -> str:
-    """Three items of the listing with the fewest arguments; `__typename` if every listing needs an id."""
-    patterns = model.patterns.values()
+    """Three items of the listing with the fewest arguments that `shown_role` reads; `__typename` if there is none."""
+    return _query(model, model.roles[shown_role(model)]) or "{ __typename }"
+
+
+def shown_role(model: Model) -> str:
+    """The weakest that can send a first query: it reads every entity, or at least the rows of everybody."""
+    roles = model.roles.values()
+    everybody = [role for role in roles if not role.own]
+    preferred = [*roles, *everybody, *(role for role in everybody if role.reads is ALL)][::-1]
+    return next((role for role in preferred if _query(model, role) is not None), preferred[0]).name
+
+
+def _query(model: Model, role: Role) -> str | None:
+    """None if every listing that the role reads needs an id."""
+    patterns = (model.patterns[name] for name in visible_patterns(model, role))
     listings = [pattern for pattern in patterns if isinstance(pattern, Listing) and _returns_pages(model, pattern)]
     candidates = [(arguments, listing) for listing in listings if (arguments := _arguments(model, listing)) is not None]
     if not candidates:
-        return "{ __typename }"
+        return None
     arguments, listing = min(candidates, key=lambda candidate: len(candidate[0]))
     text = ", ".join(f"{name}: {value}" for name, value in {**arguments, "first": _COUNT}.items())
-    fields = " ".join(_fields(model.entities[listing.entity]))
+    fields = " ".join(_fields(model.entities[listing.entity], hidden_attributes(model, role)))
     return f"{{ {listing.name}({text}) {{ nodes {{ {fields} }} }} }}"
 
 
@@ -41,13 +55,7 @@ def _value(entity: Entity, name: str) -> str | None:
     return kind.key_values[0] if isinstance(kind, KeyType) and kind.key_values else None
 
 
-def _fields(entity: Entity) -> list[str]:
-    attributes = (attribute for attribute in entity.attributes if not attribute.deprecated)
-    return [attribute.name for attribute in attributes if isinstance(attribute.type, KeyType | Text)][:_COUNT]
-
-
-def shown_role(model: Model) -> str:
-    """The weakest that can send the first query: it reads every entity, or at least the rows of everybody."""
-    roles = model.roles.values()
-    everybody = [role for role in roles if not role.own]
-    return [*roles, *everybody, *(role for role in everybody if role.reads is ALL)][-1].name
+def _fields(entity: Entity, hidden: Sequence[str]) -> list[str]:
+    attributes = (each for each in entity.attributes if not each.deprecated and each.name not in hidden)
+    names = [attribute.name for attribute in attributes if isinstance(attribute.type, KeyType | Text)]
+    return names[:_COUNT] or ["__typename"]

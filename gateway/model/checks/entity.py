@@ -22,6 +22,13 @@ def entity_faults(entity: Entity) -> Iterator[str]:
     return (f"entity {entity.name}: {fault}" for fault in _faults(entity))
 
 
+def has_sound_keys(entity: Entity) -> bool:
+    """Whether patterns on the entity can be checked: its attributes, keys and relations have no faults."""
+    if any(shape_faults(entity)) or any(name_faults(entity)) or any(derived_faults(entity)):
+        return False
+    return not any(_template_faults(entity)) and _has_types(entity) and not any(_key_faults(entity))
+
+
 def _faults(entity: Entity) -> Iterator[str]:
     """Every fault, except those that cannot be detected before a more basic one is fixed."""
     shape = [*shape_faults(entity)]
@@ -35,8 +42,13 @@ def _faults(entity: Entity) -> Iterator[str]:
             yield f"`unique` names the unknown attribute `{name}`{closest(name, entity.attribute)}"
     templates = [*_template_faults(entity)]
     yield from templates
-    if not templates and not any(fault for attribute in entity.attributes for fault in type_faults(attribute.type)):
-        yield from _place_faults(entity)
+    if not templates and _has_types(entity):
+        yield from _key_faults(entity)
+        yield from _further_faults(entity)
+
+
+def _has_types(entity: Entity) -> bool:
+    return not any(fault for attribute in entity.attributes for fault in type_faults(attribute.type))
 
 
 def _template_faults(entity: Entity) -> Iterator[str]:
@@ -49,18 +61,21 @@ def _template_faults(entity: Entity) -> Iterator[str]:
                 yield error.message.removeprefix(f"{owner}: ")
 
 
-def _place_faults(entity: Entity) -> Iterator[str]:
-    """The faults of its places and of its relations."""
+def _key_faults(entity: Entity) -> Iterator[str]:
+    """The faults of its places, its relations, its owner and its files, which patterns rely on."""
     for place in entity.placements:
         yield from key_faults(entity, place)
         if place.when is not None:
             yield from (f"the condition on {place.index} {fault}" for fault in _condition(entity, place.when))
     yield from _shared_indexes(entity)
     yield from _relations(entity)
-    yield from _expiry(entity)
-    yield from _upgrades(entity)
     yield from owner_faults(entity)
     yield from file_faults(entity)
+
+
+def _further_faults(entity: Entity) -> Iterator[str]:
+    yield from _expiry(entity)
+    yield from _upgrades(entity)
     yield from staleness_faults(entity.cached)
     for attribute in entity.attributes:
         if attribute.compressed and not isinstance(attribute.type, Text | Blob):

@@ -9,7 +9,7 @@ from gateway.errors import ModelError
 from gateway.model.checks.choices import choice_faults, watch_faults
 from gateway.model.checks.code import query_faults
 from gateway.model.checks.demo import demo_faults
-from gateway.model.checks.entity import entity_faults
+from gateway.model.checks.entity import entity_faults, has_sound_keys
 from gateway.model.checks.internal import internal_faults
 from gateway.model.checks.item_collections import item_collection_faults
 from gateway.model.checks.key_overlap import can_collide
@@ -17,7 +17,7 @@ from gateway.model.checks.mutations import all_mutation_faults, bulk_faults, err
 from gateway.model.checks.names import clashes
 from gateway.model.checks.patterns import pattern_faults
 from gateway.model.checks.relations import relation_faults
-from gateway.model.checks.roles import role_faults
+from gateway.model.checks.roles import role_faults, role_name_faults
 from gateway.model.checks.shapes import shape_faults
 from gateway.model.entity import Entity
 from gateway.model.mutation import Mutation
@@ -175,7 +175,7 @@ def _faults(model: "Model") -> Iterator[str]:
         if not any(shape_faults(entity)):
             yield from _indexes(model, entity)
         yield from own[entity.name]
-    sound = {name: entity for name, entity in model.entities.items() if not own[name]}
+    sound = {name: entity for name, entity in model.entities.items() if not own[name] or has_sound_keys(entity)}
     wrong = {query.name: [*query_faults(model, query)] for query in model.queries.values()}
     yield from (fault for faults in wrong.values() for fault in faults)
     right = tuple(query for query in model.queries.values() if not wrong[query.name])
@@ -189,6 +189,7 @@ def _faults(model: "Model") -> Iterator[str]:
     yield from all_mutation_faults(model)
     yield from error_code_faults(model)
     yield from internal_faults(model)
+    yield from role_name_faults(model, sound=not any(own.values()))
 
 
 def _pattern_faults(model: "Model", entities: Mapping[str, Entity]) -> Iterator[str]:

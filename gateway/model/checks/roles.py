@@ -35,16 +35,22 @@ _NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
 _KNOWS_PARTITIONS = "IAM knows partitions, not sort keys"
 
 
-def role_faults(model: "Model") -> Iterator[str]:
-    """For a model whose entities and patterns have no faults of their own."""
-    yield from _personal_faults(model)
-    yield from _confidential_faults(model)
+def role_name_faults(model: "Model", *, sound: bool) -> Iterator[str]:
+    """Names that are not declared. Attributes and mutations are all known only if every entity is `sound`."""
     declared = [role for domain in model.domains for role in domain.roles]
     for role in model.all_roles.values():
         if any(other.name == role.name and other != role for other in declared):
             yield f"role {role.name}: is declared twice, in different ways"
-        shape = [*_shape_faults(role)] or [*_name_faults(model, role)]
-        yield from (f"role {role.name}: {fault}" for fault in shape or _faults(model, role))
+        faults = [*_shape_faults(role)] or [*_name_faults(model, role), *(_member_faults(model, role) if sound else ())]
+        yield from (f"role {role.name}: {fault}" for fault in faults)
+
+
+def role_faults(model: "Model") -> Iterator[str]:
+    """For a model whose entities and patterns have no faults of their own, and whose roles name what is declared."""
+    yield from _personal_faults(model)
+    yield from _confidential_faults(model)
+    for role in model.all_roles.values():
+        yield from (f"role {role.name}: {fault}" for fault in _faults(model, role))
 
 
 def owner_faults(entity: Entity) -> Iterator[str]:
@@ -101,6 +107,9 @@ def _name_faults(model: "Model", role: Role) -> Iterator[str]:
     ):
         for name in _unknown(names, allowed):
             yield f"`{option}` names `{name}`, which the model does not declare{closest(name, allowed)}"
+
+
+def _member_faults(model: "Model", role: Role) -> Iterator[str]:
     attributes = {attribute.name for entity in model.entities.values() for attribute in entity.attributes}
     for name in _unknown(role.hides if isinstance(role.hides, tuple) else (), attributes):
         yield f"`hides` names `{name}`, which is not an attribute{closest(name, attributes)}"

@@ -1,6 +1,6 @@
 """Checks whether a pool of tenants can be served: one session, and one read of the table and of each index.
 
-The gateway's own role may read nothing, so a tenant's session reads a key that no item has.
+The gateway's own role may read nothing, so a tenant's session reads a key that no item has, in a role of the model.
 """
 
 import asyncio
@@ -24,14 +24,13 @@ from gateway.errors import DeadlineExceeded, GatewayError, Throttled
 from gateway.iam.dynamodb import sample_requests
 from gateway.iam.language.verdict import Deny
 from gateway.identity.principal import Principal
-from gateway.model.table import TableSpec
+from gateway.model.model import Model
 from gateway.model.tenant import TenantId, partition
+from gateway.ops.readiness.sample_reads import READINESS_SUBJECT, SampleRead, sample_reads
 
 Cause = Literal["role", "region", "endpoint", "table", "index", "key", "policy", "other"]
 
-_ROLE = "viewer"  # reads everything and writes nothing
-_SUBJECT = "readiness"
-_ABSENT = "READINESS"
+_SK = "READINESS"
 _READ_SECONDS = 5.0
 # STS and DynamoDB sign for one region, and say so if a request was signed for another
 _OTHER_REGION = "scoped to a valid region"
@@ -61,28 +60,33 @@ class PoolFault:
 class PoolCheck:
     open_session: Callable[[Principal], Awaitable[Session]]
     client: DynamoDB = field(repr=False)
-    spec: TableSpec
+    model: Model
 
     async def faults(self, pool: TenantPool) -> tuple[PoolFault, ...]:
-        try:
-            session = await self.open_session(Principal(pool.tenant, _SUBJECT, frozenset((_ROLE,)), _SUBJECT, 0))
-        except GatewayError as error:
-            return (_session_fault(pool.tenancy, error),)
-        table_fault = await self._table(session)
-        if table_fault is not None:
-            return (table_fault,)
-        index_faults = await asyncio.gather(*(self._index(session, index.name) for index in self.spec.indexes))
-        return tuple(fault for fault in index_faults if fault is not None)
+        reads = sample_reads(self.model)
+        sessions: dict[str, Session] = {}
+        for role in dict.fromkeys(read.role for read in reads):
+            principal = Principal(pool.tenant, READINESS_SUBJECT, frozenset((role,)), READINESS_SUBJECT, 0)
+            try:
+                sessions[role] = await self.open_session(principal)
+            except GatewayError as error:
+                return (_session_fault(pool.tenancy, error),)
+        for read in reads:
+            if read.index is None and (fault := await self._table(sessions[read.role], read)) is not None:
+                return (fault,)
+        indexes = [self._index(sessions[read.role], read, read.index) for read in reads if read.index is not None]
+        return tuple(fault for fault in await asyncio.gather(*indexes) if fault is not None)
 
-    async def _table(self, session: Session) -> PoolFault | None:
-        key = sample_requests.key(self.spec, partition(session.tenant, _ABSENT), _ABSENT)
-        body = sample_requests.get(session.tenancy.table, key, (self.spec.pk, self.spec.sk))
+    async def _table(self, session: Session, read: SampleRead) -> PoolFault | None:
+        spec = self.model.table
+        key = sample_requests.key(spec, partition(session.tenant, read.path), _SK)
+        body = sample_requests.get(session.tenancy.table, key, (spec.pk, spec.sk))
         error = await self._read(session, "GetItem", body)
         return _table_fault(session.tenancy, error) if error is not None else None
 
-    async def _index(self, session: Session, name: str) -> PoolFault | None:
-        pk = partition(session.tenant, _ABSENT)
-        body = sample_requests.query(session.tenancy.table, self.spec, pk, (self.spec.pk, self.spec.sk), name)
+    async def _index(self, session: Session, read: SampleRead, name: str) -> PoolFault | None:
+        spec, pk = self.model.table, partition(session.tenant, read.path)
+        body = sample_requests.query(session.tenancy.table, spec, pk, (spec.pk, spec.sk), name)
         error = await self._read(session, "Query", {**body, "Limit": 1})
         return _index_fault(session.tenancy, name, error) if error is not None else None
 

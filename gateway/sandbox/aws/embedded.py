@@ -18,6 +18,7 @@ from moto.moto_server.werkzeug_app import create_backend_app
 from gateway.sandbox.aws.embedded_stream import StreamControl, streamed_tables, streams_with_shards
 from gateway.sandbox.aws.engine import API, STREAMS_API, EngineResponse
 from gateway.sandbox.aws.faster_moto import copied_once, speed_up
+from gateway.sandbox.aws.request_checks import check_start_schema
 from gateway.sandbox.aws.responses import AwsFault
 from gateway.sandbox.aws.streams import SandboxStreams
 
@@ -95,10 +96,28 @@ class Embedded:
         if api == STREAMS_API:
             answer = self._streams.run(operation, json.loads(body))
             return EngineResponse(200, json.dumps(answer, default=_base64).encode())
+        if operation == "Query":
+            self._check_start(json.loads(body))
         if operation != "TransactWriteItems":
             return self._ask(target, body)
         with copied_once(dynamodb_backends[self._account][self._region].tables.values()):
             return self._replays.run(json.loads(body), lambda: self._ask(target, body))
+
+    def _check_start(self, body: Mapping[str, Any]) -> None:
+        """moto does not compare the start of a page with the keys of the table and the index."""
+        start, table = body.get("ExclusiveStartKey"), self._table(body.get("TableName"))
+        if start is None or table is None:
+            return
+        index = next((known for known in table.all_indexes() if known.name == body.get("IndexName")), None)
+        schema = [*table.schema, *(index.schema if index is not None else ())]
+        names = {key["AttributeName"] for key in schema}
+        kinds = {key["AttributeName"]: key["AttributeType"] for key in table.attr}
+        check_start_schema(start, {name: kinds[name] for name in names})
+
+    def _table(self, name: Any) -> Any:
+        """The table of this name or ARN; None if there is none, which moto reports."""
+        tables = dynamodb_backends[self._account][self._region].tables
+        return tables.get(name.rpartition("/")[2]) if isinstance(name, str) else None
 
     def _ask(self, target: str, body: bytes) -> EngineResponse:
         lines: list[str] = []

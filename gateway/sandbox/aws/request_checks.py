@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -10,16 +11,28 @@ from gateway.iam.dynamodb.key_conditions import key_condition
 from gateway.sandbox.aws.responses import AwsFault
 
 _PAGED = frozenset(("Query", "Scan"))
+_KINDS = ("S", "N", "B")
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _OUTSIDE = "The provided starting key is outside query boundaries based on provided conditions"
 _INVALID = "The provided starting key is invalid"
+_NO_KEY = "The provided key element does not match the schema"
 
 
 def check_types(operation: str, body: Mapping[str, Any]) -> None:
     """Runs before authorization: a request that cannot be parsed cannot be authorized."""
     if operation in _PAGED and "Limit" in body:
         _check_limit(body["Limit"])
-    for text in _binaries(body):
-        _check_base64(text)
+    if operation in _PAGED and not isinstance(body.get("ExclusiveStartKey"), dict | None):
+        raise AwsFault("SerializationException", "Unexpected field type")
+    for kind, value in _scalars(body):
+        if not isinstance(value, str):
+            target = "ByteBuffer" if kind == "B" else "String"
+            raise AwsFault("SerializationException", _unreadable(value, target))
+        if kind == "B":
+            _check_base64(value)
+        elif kind == "N" and not _NUMBER.fullmatch(value.strip()):
+            message = f"The parameter cannot be converted to a numeric value: {value}"
+            raise AwsFault("ValidationException", message)
 
 
 def check_start(operation: str, body: Mapping[str, Any]) -> None:
@@ -34,11 +47,20 @@ def check_start(operation: str, body: Mapping[str, Any]) -> None:
             raise AwsFault("ValidationException", _OUTSIDE)
 
 
+def check_start_schema(start: Mapping[str, Any], types: Mapping[str, str]) -> None:
+    """Refuses a start key that is not a key of the table and the index; `types` are those of its attributes."""
+    if start.keys() != types.keys():
+        raise AwsFault("ValidationException", _INVALID)
+    for name, kind in types.items():
+        if not isinstance(start[name], dict) or [*start[name]] != [kind]:
+            raise AwsFault("ValidationException", f"{_INVALID}: {_NO_KEY}")
+
+
 def _check_limit(limit: Any) -> None:
     if limit is None:
         return
     if isinstance(limit, bool | str | float | list | dict):
-        raise AwsFault("SerializationException", _unreadable(limit))
+        raise AwsFault("SerializationException", _unreadable(limit, "Integer"))
     if limit < 1:
         raise AwsFault(
             "ValidationException",
@@ -47,33 +69,35 @@ def _check_limit(limit: Any) -> None:
         )
 
 
-def _unreadable(value: bool | str | float | list[Any] | dict[str, Any]) -> str:
+def _unreadable(value: Any, target: str) -> str:
     match value:
         case bool():
-            return f"{str(value).upper()}_VALUE cannot be converted to Integer"
+            return f"{str(value).upper()}_VALUE cannot be converted to {target}"
         case str():
-            return "STRING_VALUE cannot be converted to Integer"
+            return f"STRING_VALUE cannot be converted to {target}"
+        case int():
+            return f"NUMBER_VALUE cannot be converted to {target}"
         case list():
-            return "Unrecognized collection type class java.lang.Integer"
+            return f"Unrecognized collection type class java.lang.{target}"
         case dict():
             return "Start of structure or map found where not expected"
-    return "DECIMAL_VALUE cannot be converted to Integer"
+    return f"DECIMAL_VALUE cannot be converted to {target}"
 
 
-def _binaries(body: Mapping[str, Any]) -> Iterator[str]:
-    """The text of all binary values: `{"B": "..."}` and `{"BS": ["...", ...]}`."""
+def _scalars(body: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The kind and content of all scalar values: `{"S": "..."}` and the members of `{"SS": ["...", ...]}`."""
     pending: list[Any] = [body]
     while pending:
         value = pending.pop()
         if isinstance(value, list):
             pending += value
         elif isinstance(value, dict):
-            match value:
-                # an attribute may also be named `B`, but then its value is an object
-                case {"B": str(text)} if len(value) == 1:
-                    yield text
-                case {"BS": [*texts]} if len(value) == 1:
-                    yield from (text for text in texts if isinstance(text, str))
+            for kind in _KINDS if len(value) == 1 else ():
+                # an attribute may also be named like a kind, but then its value is an object
+                if kind in value and not isinstance(value[kind], dict | None):
+                    yield kind, value[kind]
+                members = value.get(f"{kind}S")
+                yield from ((kind, member) for member in members or () if isinstance(members, list))
             pending += value.values()
 
 

@@ -158,6 +158,14 @@ async def test_a_malformed_request_is_refused(world: World, content: bytes, cont
     assert (response.status_code, code(response)) == (status, "BAD_REQUEST")
 
 
+async def test_what_is_no_json_is_told_with_its_place(world: World) -> None:
+    headers = {**TOKEN, "Content-Type": JSON}
+    response = await world.client.post("/graphql", content=b'{"query": "{ a }",}', headers=headers)
+    message = response.json()["errors"][0]["message"]
+    assert message.startswith("the body is not valid JSON: ")
+    assert "line 1 column 18" in message
+
+
 @pytest.mark.parametrize(
     "content",
     [

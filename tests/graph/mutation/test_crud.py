@@ -33,6 +33,12 @@ def test_a_value_in_place_of_a_function_in_filled_is_a_fault() -> None:
     assert [*mutation_faults(create)] == [said]
 
 
+def test_something_else_than_a_dict_in_filled_is_a_fault() -> None:
+    create, *_ = crud(thing(), filled=("madeAt",))  # type: ignore[arg-type]  # the slip
+    [said] = mutation_faults(create)
+    assert said.startswith("mutation createThing: `filled` must be a dict of names and functions")
+
+
 def test_an_unknown_attribute_in_but_is_a_fault() -> None:
     said = "mutation updateThing: `but` names `mail`, which Thing does not declare: did you mean `email`?"
     assert [*mutation_faults(update(thing(), but=("mail", "email")))] == [said]
@@ -40,4 +46,5 @@ def test_an_unknown_attribute_in_but_is_a_fault() -> None:
 
 def test_a_faulty_entity_is_left_to_its_model() -> None:
     """Otherwise the import would fail with the first fault, and the others would not be reported."""
-    assert [fault for each in crud(thing(key=Key(pk="thing", sk="META"))) for fault in mutation_faults(each)] == []
+    faulty = crud(thing(key=Key(pk="thing", sk="META")), filled={"madeAt": now})
+    assert [fault for each in faulty for fault in mutation_faults(each)] == []

@@ -7,11 +7,14 @@ from typing import Any
 
 import pytest
 
+from gateway.errors import DeadlineExceeded
 from gateway.graph.http.endpoint import EndpointLimits
 from tests.graph.fixtures import World
 from tests.graph.http.test_endpoint import code
 
 SECONDS = 600.0
+# the time that mutations have is over, or that of the whole request too, because the event loop was held up
+STALLS = pytest.mark.parametrize("jumps", [0.95, 1.05])
 
 
 def categories(count: int) -> str:
@@ -51,9 +54,10 @@ def time_over(
         yield writes
 
 
-async def test_what_was_done_is_answered_and_the_rest_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+@STALLS
+async def test_what_was_done_is_answered_and_the_rest_is_told(monkeypatch: pytest.MonkeyPatch, jumps: float) -> None:
     world = World(limits=EndpointLimits(seconds=SECONDS))
-    with time_over(world, monkeypatch, after=10) as written:
+    with time_over(world, monkeypatch, after=10, jumps=jumps) as written:
         response = await world.post(categories(50), token="acme/admin")
     content = response.json()
     assert response.status_code == 200
@@ -67,9 +71,12 @@ async def test_what_was_done_is_answered_and_the_rest_is_told(monkeypatch: pytes
     assert len(written) == 10
 
 
-async def test_a_change_that_is_stuck_takes_nothing_away_from_those_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+@STALLS
+async def test_a_change_that_is_stuck_takes_nothing_away_from_those_before_it(
+    monkeypatch: pytest.MonkeyPatch, jumps: float
+) -> None:
     world = World(limits=EndpointLimits(seconds=SECONDS))
-    with time_over(world, monkeypatch, while_writing=2):
+    with time_over(world, monkeypatch, while_writing=2, jumps=jumps):
         content = (await world.post(categories(2), token="acme/admin")).json()
     assert content["data"] == {"m0": {"category": {"title": "T"}}, "m1": None}
     [error] = content["errors"]
@@ -77,11 +84,28 @@ async def test_a_change_that_is_stuck_takes_nothing_away_from_those_before_it(mo
     assert "idempotencyKey" in error["message"]
 
 
-async def test_where_nothing_was_done_the_status_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("count", [1, 2])
+async def test_where_nothing_was_done_the_status_says_so(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     world = World(limits=EndpointLimits(seconds=SECONDS))
     with time_over(world, monkeypatch, while_writing=1):
-        response = await world.post(categories(2), token="acme/admin")
+        response = await world.post(categories(count), token="acme/admin")
     assert (response.status_code, code(response)) == (504, "TIMEOUT")
+    started, *others = response.json()["errors"]
+    assert (started["path"], "it may have been written" in started["message"]) == (["m0"], True)
+    assert [error["path"] for error in others] == [["m1"]][: count - 1]
+    assert all("nothing was written" in error["message"] for error in others)
+
+
+async def test_a_single_mutation_that_is_stuck_may_have_been_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mutation takes its arguments from variables, so it runs without graphql-core."""
+    world = World(limits=EndpointLimits(seconds=SECONDS))
+    query = "mutation ($input: CreateCategoryInput!) { createCategory(input: $input) { category { title } } }"
+    with time_over(world, monkeypatch, while_writing=1):
+        response = await world.post(query, {"input": {"categoryId": "late", "title": "T"}}, token="acme/admin")
+    assert response.status_code == 504
+    [error] = response.json()["errors"]
+    assert (error["path"], error["extensions"]["code"]) == (["createCategory"], "TIMEOUT")
+    assert "it may have been written" in error["message"]
 
 
 async def test_another_failure_of_one_change_takes_nothing_away_either(world: World) -> None:
@@ -92,3 +116,39 @@ async def test_another_failure_of_one_change_takes_nothing_away_either(world: Wo
     content = (await world.post(both, token="acme/admin")).json()
     assert content["data"] == {"a": {"category": {"title": "T"}}, "b": None}
     assert [error["path"] for error in content["errors"]] == [["b"]]
+
+
+PRODUCT = """mutation { createProduct(input:
+  {productId: "p-late", title: "T", price: "1.00", currency: "EUR", categoryId: "tools"})
+  { product { title category { title } } errors { code } } }"""
+
+
+async def test_a_payload_that_cannot_be_read_in_time_does_not_hide_the_change(world: World) -> None:
+    # as the client of DynamoDB answers at the deadline
+    late = DeadlineExceeded("the database did not answer before the deadline")
+    world.memory.script["GetItem"].append(late)
+    response = await world.post(PRODUCT, token="acme/admin")
+    content = response.json()
+    assert response.status_code == 200
+    assert content["data"]["createProduct"] == {"product": {"title": "T", "category": None}, "errors": []}
+    assert [(error["path"], error["extensions"]["code"]) for error in content["errors"]] == [
+        (["createProduct", "product", "category"], "TIMEOUT")
+    ]
+
+
+async def test_a_payload_that_never_comes_is_given_up(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reads end at the deadline by themselves; this one does not."""
+    real, loop, seconds = world.memory.call, asyncio.get_running_loop(), world.endpoint.limits.seconds
+    now = loop.time
+
+    async def call(operation: str, *given: Any, **named: Any) -> Any:
+        if operation == "GetItem":
+            changed.setattr(loop, "time", lambda: now() + 2.1 * seconds)
+            await asyncio.Event().wait()
+        return await real(operation, *given, **named)
+
+    with monkeypatch.context() as changed:
+        changed.setattr(world.memory, "call", call)
+        response = await world.post(PRODUCT, token="acme/admin")
+    assert (response.status_code, code(response)) == (504, "TIMEOUT")
+    assert len(world.endpoint.running) == 0

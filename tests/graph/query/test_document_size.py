@@ -140,6 +140,18 @@ async def test_an_integer_with_too_many_digits_is_the_callers_mistake(world: Wor
     assert world.memory.sent == []
 
 
+@pytest.mark.parametrize("number", [HUGE, f"-{HUGE}", f"{HUGE}.5", "1e400"])
+async def test_a_number_of_the_variables_with_too_many_digits_is_so_too(world: World, number: str) -> None:
+    query = "query ($n: Int) { activeOrders(first: $n) { nodes { orderId } } }"
+    body = f'{{"query": "{query}", "variables": {{"n": {number}}}}}'
+    headers = {"Authorization": "acme/editor", "Content-Type": "application/json"}
+    posted = await world.client.post("/graphql", content=body.encode(), headers=headers)
+    params = {"query": query, "variables": f'{{"n": {number}}}'}
+    for response in (posted, await world.client.get("/graphql", params=params, headers=headers)):
+        assert (response.status_code, code(response)) == (400, "BAD_USER_INPUT")
+        assert "a number that is too large, at line 1 column " in response.json()["errors"][0]["message"]
+
+
 async def test_an_integer_with_many_digits_is_no_fault_of_ours_either(world: World) -> None:
     for query in LITERALS:
         response = await world.post(query.replace(HUGE, "9" * 400), token="acme/editor")

@@ -3,12 +3,14 @@ import re
 import pytest
 
 from gateway.errors import ModelError
-from gateway.model.entity import Attribute, Collection, Copy, Key, Reference, When
+from gateway.graph.mutation.crud import crud, now
+from gateway.model.entity import Attribute, Collection, Copy, Expiry, Key, Reference, When
 from gateway.model.model import Domain, Model
 from gateway.model.patterns import ItemCollection, Listing, Lookup
+from gateway.model.role import Role
 from gateway.model.table import Index, TableSpec
 from gateway.model.types import KeyString, Text
-from tests.model.build import ATTRIBUTES, fault, faults, on, passes, thing
+from tests.model.build import ATTRIBUTES, fault, faults, model, on, passes, thing
 
 LOOKUP = Lookup(name="thing", entity="Thing", description="One.")
 
@@ -154,6 +156,32 @@ def test_every_fault_of_every_part_is_told_at_once() -> None:
         "pattern both: Thing has no collection `parts`",
     ]
     assert all(fault in str(ModelError(*told)) for fault in told)
+
+
+def test_a_fault_of_an_entity_hides_no_other_unless_its_keys_are_wrong() -> None:
+    wrong = thing(unique=("mail",), expiry=Expiry(at="label"), upgrades=(), schema=2)
+    patterns = (Listing(name="things", entity="Thing", index="GSI7", description=""),)
+    mutations = crud(wrong, filled={"madeat": now})
+    role = Role(name="clerk", description="", reads=("Thnig",))
+    with pytest.raises(ModelError) as caught:
+        model(wrong, patterns=patterns, mutations=mutations, roles=(role,))
+    assert [fault.partition(": did")[0].partition("; there")[0] for fault in caught.value.faults] == [
+        "entity Thing: `unique` names the unknown attribute `mail`",
+        "entity Thing: it expires by `label`, which is not a timestamp",
+        "entity Thing: schema 2 needs one upgrade to each schema from 2 on, in their order",
+        "pattern things: there is no index or place `GSI7`, Thing has ['primary']",
+        "mutation createThing: `filled` names `madeat`, which Thing does not declare",
+        "role clerk: `reads` names `Thnig`, which the model does not declare",
+    ]
+
+
+def test_names_that_depend_on_a_faulty_entity_are_not_guessed() -> None:
+    """An entity that cannot be read has attributes and mutations that nobody knows yet."""
+    wrong = thing(attributes=[*ATTRIBUTES])
+    role = Role(name="clerk", description="", reads=("Thing",), hides=("label",), mutations=("createThing",))
+    with pytest.raises(ModelError) as caught:
+        model(wrong, roles=(role,))
+    assert [*caught.value.faults] == ["entity Thing: `attributes` must be a tuple, not a `list`"]
 
 
 def test_what_relies_on_a_faulty_part_waits_for_it() -> None:

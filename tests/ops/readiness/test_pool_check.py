@@ -38,7 +38,7 @@ async def open_session(principal: Principal) -> Session:
 
 
 def check(memory: Memory) -> PoolCheck:
-    return PoolCheck(open_session, memory, MODEL.table)
+    return PoolCheck(open_session, memory, MODEL)
 
 
 class Refusing(Memory):
@@ -81,7 +81,7 @@ async def test_nothing_is_sent_that_the_sessions_policies_do_not_allow() -> None
         return replace(session, permissions=PERMISSIONS(session.tenancy, tenant_id("globex"), session.role, None))
 
     memory = refusing()
-    [fault] = await PoolCheck(mixed_up, memory, MODEL.table).faults(POOL)
+    [fault] = await PoolCheck(mixed_up, memory, MODEL).faults(POOL)
     assert memory.sent == []
     assert "the session's own policies refuse it" in fault.message
 
@@ -145,5 +145,5 @@ async def test_a_session_that_is_not_given_is_named(error: GatewayError, cause: 
     async def refused(principal: Principal) -> Session:
         raise error
 
-    [fault] = await PoolCheck(refused, refusing(), MODEL.table).faults(POOL)
+    [fault] = await PoolCheck(refused, refusing(), MODEL).faults(POOL)
     assert (fault.where, fault.cause) == ("session", cause)

@@ -16,6 +16,7 @@ QUERY = {
     "ExpressionAttributeNames": {"#pk": "PK"},
     "ExpressionAttributeValues": {":pk": {"S": "TENANT#acme#USER#u-1001"}},
 }
+START = {"PK": {"S": "TENANT#acme#USER#u-1001"}, "SK": {"S": "PROFILE"}}
 LEGACY = {
     "TableName": TABLE,
     "KeyConditions": {
@@ -74,6 +75,40 @@ async def test_bytes_that_are_no_base64_cannot_be_read(small: Small, operation: 
     assert "Base64" in message
 
 
+@pytest.mark.parametrize(
+    ("value", "name", "said"),
+    [
+        ({"S": 5}, "SerializationException", "NUMBER_VALUE cannot be converted to String"),
+        ({"S": True}, "SerializationException", "TRUE_VALUE cannot be converted to String"),
+        ({"N": 5}, "SerializationException", "NUMBER_VALUE cannot be converted to String"),
+        ({"B": 5}, "SerializationException", "NUMBER_VALUE cannot be converted to ByteBuffer"),
+        ({"B": ["QUJD"]}, "SerializationException", "Unrecognized collection type class java.lang.ByteBuffer"),
+        ({"SS": ["a", 5]}, "SerializationException", "NUMBER_VALUE cannot be converted to String"),
+        ({"N": "abc"}, "ValidationException", "The parameter cannot be converted to a numeric value: abc"),
+        ({"N": "NaN"}, "ValidationException", "The parameter cannot be converted to a numeric value: NaN"),
+        ({"NS": ["1", "x"]}, "ValidationException", "The parameter cannot be converted to a numeric value: x"),
+    ],
+)
+async def test_a_value_of_another_type_cannot_be_read(
+    small: Small, value: dict[str, Any], name: str, said: str
+) -> None:
+    item = {"PK": {"S": "a"}, "SK": {"S": "b"}, "x": {"M": {"y": value}}}
+    assert await refused(small, "PutItem", {"TableName": TABLE, "Item": item}) == (name, said)
+
+
+@pytest.mark.parametrize("number", ["0", "-1.5", "+.5", "1e3", "1E-130", "5."])
+async def test_numbers_are_written_in_many_ways(small: Small, number: str) -> None:
+    item = {"PK": {"S": "a"}, "SK": {"S": "b"}, "x": {"N": number}}
+    answer = await send(small.app, dynamodb(small.admin.credentials, "PutItem", {"TableName": TABLE, "Item": item}))
+    assert answer.status_code == 200
+
+
+@pytest.mark.parametrize("start", ["a", ["a"], 5])
+async def test_a_start_that_is_no_key_cannot_be_read(small: Small, start: Any) -> None:
+    name, _ = await refused(small, "Query", {**QUERY, "ExclusiveStartKey": start})
+    assert name == "SerializationException"
+
+
 async def test_an_attribute_may_be_called_like_a_type(small: Small) -> None:
     item = {"PK": {"S": "a"}, "SK": {"S": "b"}, "x": {"M": {"B": {"S": "no base64"}}}}
     for body in ({"Item": item}, {"Item": {**item, "seal": {"B": "QUJD"}}}):
@@ -88,6 +123,10 @@ async def test_an_attribute_may_be_called_like_a_type(small: Small) -> None:
         ({"PK": {"S": "TENANT#globex#USER#u-1001"}, "SK": {"S": "PROFILE"}}, "outside query boundaries"),
         ({"PK": {"B": "QUJD"}, "SK": {"S": "PROFILE"}}, "outside query boundaries"),
         ({"SK": {"S": "PROFILE"}}, "starting key is invalid"),
+        ({"PK": {"S": "TENANT#acme#USER#u-1001"}}, "starting key is invalid"),
+        ({**START, "x": {"S": "y"}}, "starting key is invalid"),
+        ({**START, "GSI1PK": {"S": "TENANT#acme#x"}, "GSI1SK": {"S": "x"}}, "starting key is invalid"),
+        ({**START, "SK": {"N": "1"}}, "does not match the schema"),
     ],
 )
 def test_a_page_begins_in_the_partition_that_is_asked_for(
@@ -99,6 +138,22 @@ def test_a_page_begins_in_the_partition_that_is_asked_for(
     ):
         client.query(**query, ExclusiveStartKey=start)
     assert raised.value.response["Error"]["Code"] == "ValidationException"
+
+
+def test_a_page_of_an_index_begins_with_the_keys_of_both(assembly: SandboxAssembly) -> None:
+    partition = {"S": "TENANT#acme#CATEGORY#tools"}
+    query = {
+        "TableName": TABLE,
+        "IndexName": "GSI1",
+        "KeyConditionExpression": "GSI1PK = :pk",
+        "ExpressionAttributeValues": {":pk": partition},
+    }
+    entry = {"GSI1PK": partition, "GSI1SK": {"S": "PRICE#"}}
+    with boto("dynamodb", assembly.ready.url, assembly.ready.admin) as client:
+        client.query(**query, ExclusiveStartKey={**START, **entry})
+        for start in (entry, {**START, "GSI1PK": partition}):
+            with pytest.raises(ClientError, match="starting key is invalid"):
+                client.query(**query, ExclusiveStartKey=start)
 
 
 def test_a_page_goes_on_where_the_one_before_it_ended(assembly: SandboxAssembly) -> None:

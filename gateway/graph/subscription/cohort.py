@@ -214,6 +214,14 @@ class Cohort:
         assert event is not None  # noqa: S101  the current state always makes an event
         return event
 
+    async def replayed(self, after: Vector, until: Vector) -> Pending:
+        """Returns what has changed between two positions; raises `PositionExpired` or `Unavailable`."""
+        pending = Pending()
+        for note in await self.bus.replay(self.interest.tenant, after):
+            if note.order <= int(until.get(note.shard, "-1")):
+                self.interest.add(note, pending)
+        return pending
+
     async def catch_up(self, pending: Pending) -> WatchEvent | None:
         """Reads the changes that one slow or reconnected member has not received yet."""
         return await self._read(pending, self.position())

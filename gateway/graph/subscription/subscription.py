@@ -7,11 +7,12 @@ from typing import Any
 
 from gateway.aws.sts.callers import LastingCaller
 from gateway.errors import GatewayError, PositionExpired
+from gateway.graph.errors import failure
 from gateway.graph.http.endpoint import SUPPORT, support_notice
 from gateway.graph.subscription.cohort import PASSING, Cohort, SubscriptionEnded, WatchEvent
 from gateway.graph.subscription.event_reader import WatchFailed
 from gateway.graph.subscription.interest import Pending
-from gateway.graph.subscription.position import Positions, Vector
+from gateway.graph.subscription.position import Positions, Vector, advanced, is_ahead
 
 _EXPIRED = PositionExpired("changes after this position are no longer kept; this is the current state")
 _RETRY_SECONDS = 1.0
@@ -30,6 +31,10 @@ class Subscription:
 
     INVARIANT: a slow subscriber holds one event; later changes are merged by item and read when it takes them, so that
     nothing is dropped and the newest state wins.
+
+    INVARIANT: after a resume from a position, only changes after that position are sent. The position comes from
+    another process or another cohort, so it may be ahead of what this cohort has reported. Until the cohort is past
+    it, the cohort's events only say up to where the subscriber's own changes are replayed.
     """
 
     __slots__ = (
@@ -43,7 +48,9 @@ class Subscription:
         "_owed",
         "_positions",
         "_scope",
+        "_seen",
         "_told",
+        "_until",
         "_waiter",
         "events",
         "lasting",
@@ -56,13 +63,17 @@ class Subscription:
         scope: str,
         positions: Positions,
         leave: Callable[["Subscription"], None],
+        after: Vector | None = None,
     ) -> None:
+        """`after` is the position to resume from; without one, the first event has the current state."""
         self.lasting = lasting
         self.events = 0
         self._cohort = cohort
         self._scope = scope
         self._positions = positions
-        self._owed = Pending()
+        self._owed = Pending(everything=after is None)
+        self._seen = after  # the changes that were sent; None once that is all that the cohort has reported
+        self._until = None if after is None else cohort.position()  # up to where changes after `_seen` are replayed
         self._leave = leave
         self._notice = False
         self._event: WatchEvent | None = None
@@ -81,33 +92,36 @@ class Subscription:
         """Whether the subscriber has received everything and waits for the next event."""
         return self._waiter is not None and not self._waiter.done()
 
-    def owe(self, owed: Pending, *, expired: bool) -> None:
-        """Queues changes that are sent before anything that the cohort has offered in the meantime."""
-        self._notice = expired
-        if self._event is not None and self._cohort.interest.key is not None:
-            return  # for a single item, only the newest state matters
-        if self._event is not None:
-            owed.merge(self._event.pending)
-            self._event = None
-        owed.merge(self._owed)
-        self._owed = owed
-
     def offer(self, event: WatchEvent) -> None:
         """Accepts an event from the cohort and merges it with what is already queued."""
-        if self._event is None and not self._owed:
+        if self._seen is not None:
+            self._until = event.vector
+        elif self._event is None and not self._owed:
             self._event = event
-        elif self._cohort.interest.key is not None:
-            self._coalesced += 1
-            self._cohort.counts.coalesced += 1
-            self._event, self._owed = event, Pending()
         else:
             self._coalesced += 1
             self._cohort.counts.coalesced += 1
-            if self._event is not None:
-                self._owed.merge(self._event.pending)
-                self._event = None
-            self._owed.merge(event.pending)
+            if self._cohort.interest.key is not None:
+                self._event, self._owed = event, Pending()
+            else:
+                self._put_back(Pending())
+                self._owed.merge(event.pending)
         self._wake()
+
+    def _put_back(self, taken: Pending) -> None:
+        """Queues changes that were taken but not sent, before those that were queued since.
+
+        INVARIANT: no event is sent before earlier changes, since its position includes them.
+        """
+        if self._event is not None and self._cohort.interest.key is not None:
+            return  # for a single item, only the newest state matters
+        queued = Pending()  # a new one, because members share the changes of an event
+        queued.merge(taken)
+        if self._event is not None:
+            queued.merge(self._event.pending)
+            self._event = None
+        queued.merge(self._owed)
+        self._owed = queued
 
     def end(self, reason: Exception) -> None:
         """Ends the subscription and discards changes that were not sent yet."""
@@ -131,7 +145,7 @@ class Subscription:
             if event is None:
                 continue
             if not await self._checked():
-                self._owed.merge(event.pending)
+                self._put_back(event.pending)
                 await asyncio.sleep(_RETRY_SECONDS)
                 continue
             if self._ended is not None:
@@ -139,7 +153,7 @@ class Subscription:
             if event.number < self._newest:
                 # INVARIANT: a subscriber never goes back in time: if the read of an event began before the read of the
                 # last sent event, it is read again.
-                self._owed.merge(event.pending)
+                self._put_back(event.pending)
                 continue
             self._newest = event.number
             if self._cohort.interest.key is not None and not self._notice:
@@ -149,6 +163,9 @@ class Subscription:
             return self._sent(event)
 
     async def _take(self) -> WatchEvent | None:
+        if self._seen is not None and self._until is not None:
+            await self._replay(self._seen, self._until)
+            return None
         if self._event is not None:
             event, self._event = self._event, None
             return event
@@ -163,14 +180,35 @@ class Subscription:
         try:
             return await (self._cohort.present() if owed.everything else self._cohort.catch_up(owed))
         except WatchFailed as failed:
-            owed.merge(self._owed)
-            self._owed = owed
+            self._put_back(owed)
             # a subscription that has sent nothing yet fails immediately; a later failure is retried
             if not failed.passing or not self.events:
                 self.end(failed)
                 return None
             await asyncio.sleep(_RETRY_SECONDS)
             return None
+
+    async def _replay(self, seen: Vector, until: Vector) -> None:
+        """Queues what has changed since the position of a subscriber that resumes."""
+        try:
+            changes = await self._cohort.replayed(seen, until)
+        except PositionExpired:
+            self._cohort.counts.expired_positions += 1
+            self._owed, self._notice = Pending(everything=True), True
+            self._seen = self._until = None
+            return
+        except Exception as error:
+            if isinstance(error, PASSING) and self.events:
+                await asyncio.sleep(_RETRY_SECONDS)
+            else:
+                self.end(WatchFailed([failure(error, self._cohort.operation.request_id)], passing=False))
+            return
+        self._owed.merge(changes)
+        self._seen = advanced(seen, until)
+        if self._until is until:
+            self._until = None
+            if not is_ahead(self._seen, until):
+                self._seen = None
 
     async def _checked(self) -> bool:
         """INVARIANT: nothing is sent to a caller whose token, grant, tenant or policies are no longer valid.
@@ -190,7 +228,7 @@ class Subscription:
         cohort, principal = self._cohort, self.lasting.principal
         self.events += 1
         cohort.counts.events += 1
-        position = self._sealed(event.vector)
+        position = self._sealed(event.vector if self._seen is None else self._seen)
         extensions: dict[str, Any] = {"position": position}
         if self._coalesced:
             extensions["coalesced"] = self._coalesced
@@ -203,9 +241,7 @@ class Subscription:
 
     def position(self) -> str | None:
         """Returns the position of an idle subscription; None if there are changes that were not sent yet."""
-        if self._event is not None or self._owed or not self.events:
-            return None
-        return self._sealed(self._cohort.position())
+        return self._sealed(self._cohort.position() if self._seen is None else self._seen) if self.waiting else None
 
     def _sealed(self, vector: Vector) -> str:
         watch, arguments = self._cohort.operation.watch, self._cohort.interest.arguments

@@ -22,8 +22,8 @@ def advanced(vector: Vector, to: Vector) -> dict[str, str]:
 
 
 def is_ahead(vector: Vector, of: Vector) -> bool:
-    """Whether the position includes a change that the other one, which knows its shard, does not."""
-    return any(shard in of and int(sequence) > int(of[shard]) for shard, sequence in vector.items())
+    """Whether the position includes a change that the other one does not."""
+    return any(int(sequence) > int(of.get(shard, "-1")) for shard, sequence in vector.items())
 
 
 class Positions:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from gateway.aws.sts.callers import LastingCaller
 from gateway.errors import GatewayError, PositionExpired
@@ -16,6 +16,7 @@ from gateway.graph.subscription.position import Positions, Vector, advanced, is_
 
 _EXPIRED = PositionExpired("changes after this position are no longer kept; this is the current state")
 _RETRY_SECONDS = 1.0
+_TOLD: Final = "told"  # in a position, beside the shards: the digest of the event
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ class Subscription:
         scope: str,
         positions: Positions,
         leave: Callable[["Subscription"], None],
-        after: Vector | None = None,
+        after: dict[str, str] | None = None,
     ) -> None:
         """`after` is the position to resume from; without one, the first event has the current state."""
         self.lasting = lasting
@@ -72,13 +73,15 @@ class Subscription:
         self._scope = scope
         self._positions = positions
         self._owed = Pending(everything=after is None)
-        self._seen = after  # the changes that were sent; None once that is all that the cohort has reported
+        self._told = after.pop(_TOLD, "") if after is not None else ""  # the digest of the last event that was sent
+        self._seen: Vector | None = (
+            after  # the changes that were sent; None once that is all that the cohort has reported
+        )
         self._until = None if after is None else cohort.position()  # up to where changes after `_seen` are replayed
         self._leave = leave
         self._notice = False
         self._event: WatchEvent | None = None
         self._newest = 0  # the number of the last event that was sent
-        self._told = b""  # the last content that was sent for a watched item, so that it is not repeated
         self._coalesced = 0
         self._ended: BaseException | None = None
         self._waiter: asyncio.Future[None] | None = None
@@ -156,10 +159,9 @@ class Subscription:
                 self._put_back(event.pending)
                 continue
             self._newest = event.number
-            if self._cohort.interest.key is not None and not self._notice:
-                if event.payload.content == self._told:
-                    continue
-                self._told = event.payload.content
+            if event.digest and event.digest == self._told and not self._notice:
+                continue
+            self._told = event.digest
             return self._sent(event)
 
     async def _take(self) -> WatchEvent | None:
@@ -245,7 +247,8 @@ class Subscription:
 
     def _sealed(self, vector: Vector) -> str:
         watch, arguments = self._cohort.operation.watch, self._cohort.interest.arguments
-        return self._positions.seal(self._scope, watch, arguments, vector)
+        told = {_TOLD: self._told} if self._told else {}
+        return self._positions.seal(self._scope, watch, arguments, {**vector, **told})
 
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():

@@ -8,8 +8,8 @@ import pytest
 
 from gateway.graph.subscription import cohort as cohort_room
 from gateway.graph.subscription.event_reader import EventReader, WatchFailed
-from tests.graph.subscription.shop import LIST
-from tests.graph.subscription.two_processes import Processes, two_processes
+from tests.graph.subscription.shop import ITEM, LIST
+from tests.graph.subscription.two_processes import Processes, shard_of, two_processes
 from tests.stream.streaming import until
 
 LONG = 0.5  # seconds in which changes become one event, where a process is slow to tell its own subscribers
@@ -128,3 +128,25 @@ async def test_an_event_waits_for_earlier_changes_that_could_not_be_read(monkeyp
         await processes.tell_all(0)
         assert len(_changed(orjson.loads((await taking).text))) == 2
         opened.close()
+
+
+async def test_the_state_of_an_item_is_not_sent_again_when_a_change_that_it_includes_becomes_known() -> None:
+    """The event of the first change is read after the second one was written."""
+    async with two_processes() as processes:
+        key = next(key for key in processes.rows if key[0].startswith("TENANT#acme#ORDER#") and key[1] == "META")
+        variables = {"id": processes.rows[key]["orderId"]["S"]}
+        shard = shard_of(*key)
+        one, other = processes.served
+        async with one.watch(ITEM, variables) as events:
+            await events.next()
+            for status in ("SHIPPED", "PENDING"):
+                await _set(processes, key, status)
+            await processes.tell(0, shard, 1)
+            event = await events.next()
+            assert event["data"]["orderChanged"]["status"] == "PENDING"
+        await processes.tell_all(1)
+        async with other.watch(ITEM, variables, after=event["extensions"]["position"]) as returned:
+            await returned.silence()
+            await _set(processes, key, "SHIPPED")
+            await processes.tell_all(1)
+            assert (await returned.next())["data"]["orderChanged"]["status"] == "SHIPPED"

@@ -13,9 +13,11 @@ from typing import Any
 import orjson
 import pytest
 
+from gateway.errors import Unavailable
 from gateway.graph.global_id import read_global_id
 from gateway.graph.subscription.event_reader import EventReader, WatchFailed
 from gateway.graph.subscription.subscription import Subscription
+from gateway.stream.bus import InProcessBus
 from tests.graph.http.virtual_time import run_virtually
 from tests.graph.subscription.two_processes import SHARDS, Processes, two_processes
 
@@ -23,7 +25,7 @@ LIST = """subscription ($user: ID!) { ordersOfUserChanged(userId: $user, first: 
   page { nodes { orderId total } } changes { kind nodeId node { orderId total } } } }"""
 WATCH = "ordersOfUserChanged"
 USER = "u-1002"  # with eight orders
-STEPS = 60
+STEPS = 80
 PASSED = 0.2  # the share of reads and checks that fail for now
 SLOWEST = 0.12  # seconds of a read, a check or a pause; changes of 0.05 seconds become one event
 QUIET = 60.0  # seconds after which nothing is left to tell
@@ -170,15 +172,15 @@ def _listed(key: Key) -> bool:
     return key[0] == f"TENANT#acme#USER#{USER}" and key[1].startswith("ORDER#")
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(100))
 def test_every_event_reports_what_changed_since_the_one_before(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     unreliable(monkeypatch, Random(f"failures {seed}"))
     run_virtually(_history(seed))
 
 
 def unreliable(monkeypatch: pytest.MonkeyPatch, random: Random) -> None:
-    """Reads take a while and sometimes fail; whether a caller is still valid sometimes cannot be checked."""
-    read, checked = EventReader.read, Subscription._checked
+    """Reads and replays take a while and sometimes fail; so do the checks whether a caller is still valid."""
+    read, checked, replay = EventReader.read, Subscription._checked, InProcessBus.replay
 
     async def slow_read(self: EventReader, *given: Any) -> Any:
         await asyncio.sleep(random.uniform(0, SLOWEST))
@@ -189,12 +191,21 @@ def unreliable(monkeypatch: pytest.MonkeyPatch, random: Random) -> None:
         return payload
 
     async def slow_check(self: Subscription) -> bool:
-        await asyncio.sleep(random.choice((0, random.uniform(0, SLOWEST))))
+        await asyncio.sleep(random.uniform(0, SLOWEST))
         return random.random() > PASSED and await checked(self)
+
+    async def slow_replay(self: InProcessBus, *given: Any) -> Any:
+        await asyncio.sleep(random.uniform(0, SLOWEST))
+        if random.random() < PASSED:
+            raise Unavailable("for now")
+        notes = await replay(self, *given)
+        await asyncio.sleep(random.uniform(0, SLOWEST))
+        return notes
 
     async def at_once(work: Any, *given: Any) -> Any:
         return work(*given)
 
     monkeypatch.setattr(asyncio, "to_thread", at_once)  # a thread would take real time
     monkeypatch.setattr(EventReader, "read", slow_read)
+    monkeypatch.setattr(InProcessBus, "replay", slow_replay)
     monkeypatch.setattr(Subscription, "_checked", slow_check)

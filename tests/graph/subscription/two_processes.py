@@ -20,6 +20,10 @@ from tests.graph.subscription.shop import Shop, bearer, shop
 SHARDS = ("s0", "s1")
 
 
+def shard_of(pk: str, sk: str) -> str:
+    return SHARDS[sum((pk + sk).encode()) % len(SHARDS)]
+
+
 class _Written(InProcessBus):
     """Keeps what was written, for the processes to be told later; each item belongs to one shard."""
 
@@ -29,7 +33,7 @@ class _Written(InProcessBus):
 
     async def publish(self, notes: Sequence[ChangeNote]) -> None:
         for note in notes:
-            shard = SHARDS[sum((note.pk + note.sk).encode()) % len(SHARDS)]
+            shard = shard_of(note.pk, note.sk)
             self.notes[shard].append(replace(note, shard=shard, sequence=str(len(self.notes[shard]) + 1)))
 
 

@@ -13,7 +13,7 @@ from gateway.graph.subscription import change_feed
 from gateway.graph.subscription.change_feed import FeedChange
 from tests.graph.http.virtual_time import run_virtually
 from tests.graph.subscription.shop import bearer
-from tests.graph.subscription.two_processes import SHARDS, Processes, two_processes
+from tests.graph.subscription.two_processes import SHARDS, Processes, shard_of, two_processes
 
 IDLE = 5.0  # seconds without a change, after which a position comes
 STEPS = 40
@@ -130,8 +130,8 @@ async def test_an_item_is_reported_as_created_after_a_cut_before_its_newest_chan
         assert found == [("created", other, "2.00"), ("created", first, "3.00")]
 
 
-def _shard(order: str) -> int:
-    return sum(f"TENANT#acme#ORDER#{order}META".encode()) % len(SHARDS)
+def _shard(order: str) -> str:
+    return shard_of(f"TENANT#acme#ORDER#{order}", "META")
 
 
 async def test_a_process_that_does_not_know_a_change_yet_does_not_report_it_again() -> None:

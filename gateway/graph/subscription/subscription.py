@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from gateway.aws.sts.callers import LastingCaller
 from gateway.errors import GatewayError, PositionExpired
-from gateway.graph.errors import failure
 from gateway.graph.http.endpoint import SUPPORT, support_notice
 from gateway.graph.subscription.cohort import PASSING, Cohort, SubscriptionEnded, WatchEvent
 from gateway.graph.subscription.event_reader import WatchFailed
@@ -74,9 +73,8 @@ class Subscription:
         self._positions = positions
         self._owed = Pending(everything=after is None)
         self._told = after.pop(_TOLD, "") if after is not None else ""  # the digest of the last event that was sent
-        self._seen: Vector | None = (
-            after  # the changes that were sent; None once that is all that the cohort has reported
-        )
+        # up to where changes were sent, until the cohort has reported as much; then None
+        self._seen: Vector | None = after
         self._until = None if after is None else cohort.position()  # up to where changes after `_seen` are replayed
         self._leave = leave
         self._notice = False
@@ -94,6 +92,29 @@ class Subscription:
     def waiting(self) -> bool:
         """Whether the subscriber has received everything and waits for the next event."""
         return self._waiter is not None and not self._waiter.done()
+
+    async def resume(self) -> bool:
+        """Queues what has changed since the position to resume from; False if the position has expired.
+
+        Raises `Unavailable` if the changes cannot be read now.
+        """
+        seen, until = self._seen, self._until
+        if seen is None or until is None:
+            return True
+        try:
+            changes = await self._cohort.replayed(seen, until)
+        except PositionExpired:
+            self._cohort.counts.expired_positions += 1
+            self._owed, self._notice = Pending(everything=True), True
+            self._seen = self._until = None
+            return False
+        self._owed.merge(changes)
+        self._seen = advanced(seen, until)
+        if self._until is until:
+            self._until = None
+            if not is_ahead(self._seen, until):
+                self._seen = None
+        return True
 
     def offer(self, event: WatchEvent) -> None:
         """Accepts an event from the cohort and merges it with what is already queued."""
@@ -165,8 +186,11 @@ class Subscription:
             return self._sent(event)
 
     async def _take(self) -> WatchEvent | None:
-        if self._seen is not None and self._until is not None:
-            await self._replay(self._seen, self._until)
+        if self._until is not None:
+            try:
+                await self.resume()
+            except PASSING:
+                await asyncio.sleep(_RETRY_SECONDS)
             return None
         if self._event is not None:
             event, self._event = self._event, None
@@ -189,28 +213,6 @@ class Subscription:
                 return None
             await asyncio.sleep(_RETRY_SECONDS)
             return None
-
-    async def _replay(self, seen: Vector, until: Vector) -> None:
-        """Queues what has changed since the position of a subscriber that resumes."""
-        try:
-            changes = await self._cohort.replayed(seen, until)
-        except PositionExpired:
-            self._cohort.counts.expired_positions += 1
-            self._owed, self._notice = Pending(everything=True), True
-            self._seen = self._until = None
-            return
-        except Exception as error:
-            if isinstance(error, PASSING) and self.events:
-                await asyncio.sleep(_RETRY_SECONDS)
-            else:
-                self.end(WatchFailed([failure(error, self._cohort.operation.request_id)], passing=False))
-            return
-        self._owed.merge(changes)
-        self._seen = advanced(seen, until)
-        if self._until is until:
-            self._until = None
-            if not is_ahead(self._seen, until):
-                self._seen = None
 
     async def _checked(self) -> bool:
         """INVARIANT: nothing is sent to a caller whose token, grant, tenant or policies are no longer valid.

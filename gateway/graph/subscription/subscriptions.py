@@ -238,7 +238,12 @@ class Subscriptions:
         # INVARIANT: it joins its cohort before the next `await`, so that it receives every event from here on.
         subscription = Subscription(cohort, lasting, scope, self._positions, self._left, vector)
         self._joined(subscription)
-        fields = {"event": "subscribed", **_who(subscription), "resumed": vector is not None}
+        try:
+            kept = await subscription.resume()
+        except BaseException:
+            subscription.close()
+            raise
+        fields = {"event": "subscribed", **_who(subscription), "resumed": vector is not None and kept}
         _log.info("a subscription began", extra={"fields": fields, "request_id": operation.request_id})
         return subscription
 

@@ -60,15 +60,15 @@ class Client:
 
     async def _read(self, process: int) -> None:
         while True:
-            opened = await self.processes.open(process, LIST, {"user": self.user}, self.position)
-            try:
-                while True:
-                    self._take(orjson.loads((await opened.next()).text))
-                    await asyncio.sleep(self.random.choice((0, 0, self.random.uniform(0, SLOWEST))))
-            except WatchFailed:
-                await asyncio.sleep(0.01)
-            finally:
-                opened.close()
+            with suppress(WatchFailed, Unavailable):
+                opened = await self.processes.open(process, LIST, {"user": self.user}, self.position)
+                try:
+                    while True:
+                        self._take(orjson.loads((await opened.next()).text))
+                        await asyncio.sleep(self.random.choice((0, 0, self.random.uniform(0, SLOWEST))))
+                finally:
+                    opened.close()
+            await asyncio.sleep(0.01)
 
     def _take(self, event: dict[str, Any]) -> None:
         if "errors" in event or "notice" in event["extensions"]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gateway.demo import MODEL
+from gateway.errors import Unavailable
 from gateway.graph.http.log_lines import RequestLog
 from gateway.graph.http.request import graphql_request
 from gateway.graph.subscription.subscription import Subscription
@@ -72,13 +73,15 @@ class Processes:
             await self.tell(process, shard)
 
     async def open(self, process: int, text: str, variables: dict[str, Any], after: str | None) -> Subscription:
-        """A subscription whose events are taken by the test, as slowly as it likes."""
+        """A subscription whose events are taken by the test, as slowly as it likes; raises `Unavailable`."""
         socket = self.served[process].gateway.streaming.socket
         lasting = await socket.callers.lasting(f"Bearer {bearer()}".encode(), lambda principal: None)
         extensions = {} if after is None else {"after": after}
         request = graphql_request({"query": text, "variables": variables, "extensions": extensions})
         started = await socket.operations.begin(lasting, request, RequestLog("r", "t"))
-        assert isinstance(started, Subscription), started.content
+        if not isinstance(started, Subscription):
+            assert started.codes == [Unavailable.code]
+            raise Unavailable("connect again")
         return started
 
 

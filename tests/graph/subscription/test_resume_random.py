@@ -5,6 +5,7 @@ before it and its own. In the end, a client that has applied all events must kno
 """
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from random import Random
@@ -21,6 +22,7 @@ from gateway.stream.bus import InProcessBus
 from tests.graph.http.virtual_time import run_virtually
 from tests.graph.subscription.two_processes import SHARDS, Processes, two_processes
 
+ITEM = "subscription ($id: ID!) { orderChanged(orderId: $id) { total } }"
 LIST = """subscription ($user: ID!) { ordersOfUserChanged(userId: $user, first: 100) {
   page { nodes { orderId total } } changes { kind nodeId node { orderId total } } } }"""
 WATCH = "ordersOfUserChanged"
@@ -61,7 +63,7 @@ class Client:
     async def _read(self, process: int) -> None:
         while True:
             with suppress(WatchFailed, Unavailable):
-                opened = await self.processes.open(process, LIST, {"user": self.user}, self.position)
+                opened = await self._open(process)
                 try:
                     while True:
                         self._take(orjson.loads((await opened.next()).text))
@@ -69,6 +71,9 @@ class Client:
                 finally:
                     opened.close()
             await asyncio.sleep(0.01)
+
+    async def _open(self, process: int) -> Subscription:
+        return await self.processes.open(process, LIST, {"user": self.user}, self.position)
 
     def _take(self, event: dict[str, Any]) -> None:
         if "errors" in event or "notice" in event["extensions"]:
@@ -114,6 +119,23 @@ class Client:
         return found
 
 
+class ItemClient(Client):
+    """Watches one order, and must be told each of its states at most once, in order."""
+
+    async def _open(self, process: int) -> Subscription:
+        [order] = self.keys
+        return await self.processes.open(process, ITEM, {"id": order}, self.position)
+
+    def _take(self, event: dict[str, Any]) -> None:
+        [order], first = self.keys, self.position is None
+        self.position = event["extensions"]["position"]
+        found = event["data"]["orderChanged"]
+        total, known = None if found is None else float(found["total"]), self.totals.get(order)
+        if not first and (total == known or (total is not None and known is not None and total < known)):
+            raise AssertionError(f"{total} is told after {known}")
+        self.totals = {} if total is None else {order: total}
+
+
 def _order(change: dict[str, Any]) -> str:
     found = read_global_id("acme", change["nodeId"])
     assert found is not None
@@ -154,10 +176,10 @@ class History:
                 await random.choice(self.clients).disconnect()
 
 
-async def _history(seed: int) -> None:
+async def _history(seed: int, make: type[Client], listed: Callable[[Key], bool]) -> None:
     async with two_processes() as processes:
-        keys = {key[1].rpartition("#")[2]: key for key in processes.rows if _listed(key)}
-        clients = [Client(processes, USER, keys, Random(f"{seed} {number}")) for number in range(3)]
+        keys = {row["orderId"]["S"]: key for key, row in processes.rows.items() if listed(key)}
+        clients = [make(processes, USER, keys, Random(f"{seed} {number}")) for number in range(3)]
         rows = {key: dict(processes.rows[key]) for key in keys.values()}
         await History(processes, Random(seed), clients, rows).run()
         known = {order: processes.rows[key] for order, key in keys.items() if key in processes.rows}
@@ -168,14 +190,17 @@ async def _history(seed: int) -> None:
                 raise AssertionError(f"{client.totals.items() ^ stored.items()} differ")
 
 
-def _listed(key: Key) -> bool:
-    return key[0] == f"TENANT#acme#USER#{USER}" and key[1].startswith("ORDER#")
-
-
 @pytest.mark.parametrize("seed", range(100))
 def test_every_event_reports_what_changed_since_the_one_before(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     unreliable(monkeypatch, Random(f"failures {seed}"))
-    run_virtually(_history(seed))
+    partition = f"TENANT#acme#USER#{USER}"
+    run_virtually(_history(seed, Client, lambda key: key[0] == partition and key[1].startswith("ORDER#")))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_state_of_an_item_is_told_twice(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    unreliable(monkeypatch, Random(f"failures {seed}"))
+    run_virtually(_history(seed, ItemClient, lambda key: key == ("TENANT#acme#ORDER#o-1001", "META")))
 
 
 def unreliable(monkeypatch: pytest.MonkeyPatch, random: Random) -> None:

@@ -6,7 +6,7 @@ its records, whichever reader sends them.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, NoReturn
 
 from nats.js import JetStreamContext
@@ -15,7 +15,7 @@ from nats.js.errors import APIError, NotFoundError
 from gateway.errors import Unavailable
 from gateway.stream.jetstream import CALL_SECONDS, NATS_ERRORS, BusAddress, JetStreamLink
 from gateway.stream.note import ChangeNote
-from gateway.stream.note_codec import MalformedMessage, messages_of, until_of
+from gateway.stream.note_codec import MalformedMessage, Sent, messages_of, sent_of
 
 _EXPECTED: Final = "Nats-Expected-Last-Subject-Sequence"
 _EXPECTED_OF: Final = "Nats-Expected-Last-Subject-Sequence-Subject"
@@ -24,10 +24,10 @@ _EVERY_TENANT: Final = "*"
 
 @dataclass(frozen=True, slots=True)
 class _Tail:
-    """The last message of a shard, and the sequence number up to which the bus has the shard's notes."""
+    """The last message of a shard, and what the bus has of the shard."""
 
     message: int = 0
-    until: int = -1
+    sent: Sent = field(default_factory=Sent)
 
 
 class JetStreamPublisher:
@@ -68,12 +68,10 @@ class JetStreamPublisher:
         try:
             js = await self._link.jetstream()
             tail = known_tail or await self._tail(js, shard)
-            # INVARIANT: notes that the bus already has are not sent again, or an old change could follow a newer one.
-            known = tail.until
-            for message in messages_of([note for note in notes if note.order > known], known):
+            for message in messages_of(await self._unsent(js, notes, tail.sent), tail.sent):
                 subject = self._address.notes_subject(shard, message.tenant)
-                sent = await js.publish(subject, message.content, CALL_SECONDS, headers=self._after(shard, tail))
-                tail = _Tail(sent.seq, message.until)
+                stored = await js.publish(subject, message.content, CALL_SECONDS, headers=self._after(shard, tail))
+                tail = _Tail(stored.seq, message.sent)
         except NATS_ERRORS as error:
             await self._failed(error)
         else:
@@ -84,16 +82,25 @@ class JetStreamPublisher:
         every = self._address.notes_subject(shard, _EVERY_TENANT)
         return {_EXPECTED: str(tail.message), _EXPECTED_OF: every}
 
-    async def _tail(self, js: JetStreamContext, shard: str) -> _Tail:
+    async def _unsent(self, js: JetStreamContext, notes: Sequence[ChangeNote], sent: Sent) -> list[ChangeNote]:
+        """INVARIANT: notes that the bus already has are not sent again: no change is reported twice, and no old change
+        follows a newer one."""
+        unsent = [note for note in notes if note.order > sent.until]
+        if sent.newest <= sent.until:
+            return unsent
+        # a publisher stopped between two messages, so some tenants' notes are there
+        tails = {tenant: await self._tail(js, notes[0].shard, tenant) for tenant in {note.tenant for note in unsent}}
+        return [note for note in unsent if note.order > tails[note.tenant].sent.last]
+
+    async def _tail(self, js: JetStreamContext, shard: str, tenant: str = _EVERY_TENANT) -> _Tail:
         try:
-            last = await js.get_last_msg(self._address.stream, self._address.notes_subject(shard, _EVERY_TENANT))
+            last = await js.get_last_msg(self._address.stream, self._address.notes_subject(shard, tenant))
         except NotFoundError:
             return _Tail()
         try:
-            until = until_of(last.data or b"")
+            return _Tail(last.seq or 0, sent_of(last.data or b""))
         except MalformedMessage as error:
             raise Unavailable("the last message of a shard on the bus is not a message of this version") from error
-        return _Tail(last.seq or 0, until)
 
     async def close(self) -> None:
         await self._link.close()

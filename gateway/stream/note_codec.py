@@ -19,48 +19,63 @@ class MalformedMessage(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class NoteMessage:
-    """`until`: once the bus has this message, it has every note of the shard up to this sequence."""
+class Sent:
+    """What the bus has of a shard once it has a message.
 
+    Every note up to `until`, no note after `newest`, and of the message's tenant every note up to `last`. If `newest`
+    is after `until`, a publisher may have stopped between the messages of several tenants.
+    """
+
+    until: int = -1
+    newest: int = -1
+    last: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class NoteMessage:
     tenant: str
-    until: int
+    sent: Sent
     content: bytes
 
 
-def messages_of(notes: Sequence[ChangeNote], before: int) -> Iterator[NoteMessage]:
-    """The notes of a shard by tenant, in order. The bus already has every note up to the sequence `before`.
+def messages_of(notes: Sequence[ChangeNote], before: Sent) -> Iterator[NoteMessage]:
+    """The notes of a shard by tenant, in order; `before` is what the bus has of the shard.
 
-    Only the last message moves `until`: a publisher that stops in between must send all of them again. A tenant's
-    notes then arrive twice, the second time up to the same end, so an old note never comes after a newer one alone.
+    Only the last message moves `until`: a publisher that stops in between must send the messages of other tenants.
     """
+    until, newest = before.until, before.newest
     for start in range(0, len(notes), MESSAGE_NOTES):
         part = notes[start : start + MESSAGE_NOTES]
-        parts = [(tenant, rows) for tenant, group in _by_tenant(part).items() for rows in _limited(group)]
-        for number, (tenant, rows) in enumerate(parts):
-            until = part[-1].order if number == len(parts) - 1 else before
-            # INVARIANT: `until` is text. DynamoDB's sequences have more than 64 bits. A JSON number would be rounded,
-            # and the notes up to the rounded value would count as sent.
-            content = b'{"v":%d,"until":"%d","notes":[%s]}' % (_VERSION, until, b",".join(rows))
-            yield NoteMessage(tenant, until, content)
-        before = part[-1].order
+        parts = [(tenant, rows, last) for tenant, group in _by_tenant(part).items() for rows, last in _limited(group)]
+        for number, (tenant, rows, last) in enumerate(parts):
+            until = part[-1].order if number == len(parts) - 1 else until
+            newest = max(newest, last)
+            # INVARIANT: sequences are text. DynamoDB's have more than 64 bits. A JSON number would be rounded, and the
+            # notes up to the rounded value would count as sent.
+            sent = b'"until":"%d","newest":"%d","last":"%d"' % (until, newest, last)
+            content = b'{"v":%d,%b,"notes":[%b]}' % (_VERSION, sent, b",".join(rows))
+            yield NoteMessage(tenant, Sent(until, newest, last), content)
 
 
-def _by_tenant(notes: Sequence[ChangeNote]) -> dict[str, list[bytes]]:
-    groups: dict[str, list[bytes]] = {}
+def _by_tenant(notes: Sequence[ChangeNote]) -> dict[str, list[ChangeNote]]:
+    groups: dict[str, list[ChangeNote]] = {}
     for note in notes:
-        groups.setdefault(note.tenant, []).append(_encode(note))
+        groups.setdefault(note.tenant, []).append(note)
     return groups
 
 
-def _limited(rows: Sequence[bytes]) -> Iterator[list[bytes]]:
-    part, size = list[bytes](), 0
-    for row in rows:
+def _limited(notes: Sequence[ChangeNote]) -> Iterator[tuple[list[bytes], int]]:
+    """The encoded notes of each message, and the sequence of its last note."""
+    part, size, last = list[bytes](), 0, -1
+    for note in notes:
+        row = _encode(note)
         if part and size + len(row) > _MESSAGE_BYTES:
-            yield part
+            yield part, last
             part, size = [], 0
         part.append(row)
         size += len(row) + 1
-    yield part
+        last = note.order
+    yield part, last
 
 
 def _encode(note: ChangeNote) -> bytes:
@@ -79,12 +94,15 @@ def _encode(note: ChangeNote) -> bytes:
     return orjson.dumps(content)
 
 
-def until_of(content: bytes) -> int:
-    """The sequence of its shard up to which the bus has every note; raises `MalformedMessage`."""
-    until = _read(content).get("until")
-    if not isinstance(until, str):
+def sent_of(content: bytes) -> Sent:
+    """What the bus has of a shard once it has this message; raises `MalformedMessage`."""
+    message = _read(content)
+    until = message.get("until")
+    # messages of earlier releases have only `until`
+    newest, last = message.get("newest", until), message.get("last", "-1")
+    if not (isinstance(until, str) and isinstance(newest, str) and isinstance(last, str)):
         raise MalformedMessage("the message does not say up to which sequence the bus has its shard")
-    return int(until)
+    return Sent(int(until), int(newest), int(last))
 
 
 def notes_of(tenant: str, content: bytes, shard: str, first: int) -> list[ChangeNote]:

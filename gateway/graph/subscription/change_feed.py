@@ -16,6 +16,7 @@ from gateway.graph.http.fair_queue import OPERATION_COST
 from gateway.graph.http.log_lines import RequestLog
 from gateway.graph.query.reference.item_loader import ItemsByKey
 from gateway.graph.query.reference.reader import Reader
+from gateway.graph.subscription.feed_position import FeedPosition
 from gateway.graph.subscription.position import Positions, Vector
 from gateway.model.entity import PRIMARY, Entity
 from gateway.model.keys import ItemKey, identity_of
@@ -37,10 +38,10 @@ LOST = "changes after this position are no longer kept; read the current state, 
 class FeedChange:
     """`item` has the attributes that the caller may read; it is None if the item was removed or has an `error`.
 
-    A reader that resumes from `position` gets the changes after this one, and perhaps this one again.
+    A reader that resumes from `position` gets the changes after this one.
     """
 
-    change: str  # stays the same if the change is reported again
+    change: str
     kind: str
     type: str
     id: str
@@ -116,33 +117,32 @@ class ChangeFeed:
         valid.
         """
         scope = (await lasting.caller()).session.scope
-        vector = None if after is None else self.positions.open(scope, WATCH, {}, after)
-        self.counts.resumes += vector is not None
+        reported = None if after is None else FeedPosition.of(self.positions.open(scope, WATCH, {}, after))
+        self.counts.resumes += reported is not None
         with self._listening(lasting) as buffer:
-            seen = dict(self.bus.position() if vector is None else vector)
             # the changes before it started to listen
-            buffer.full = vector is not None
-            taken = await self._take_notes(lasting, buffer, seen)
-            yield self._sealed(scope, seen)
+            buffer.full = reported is not None
+            reported = reported or FeedPosition(dict(self.bus.position()))
+            taken = await self._take_notes(lasting, buffer, reported.vector)
+            yield self._sealed(scope, reported)
             while True:
                 for notes in _chunks(taken):
-                    changes = await self._read_changes(lasting, log, notes)
-                    before = self._sealed(scope, seen)
-                    seen |= {note.shard: note.sequence for note in notes}
-                    self.counts.changes += len(changes)
-                    for change in changes[:-1]:
-                        yield replace(change, position=before)
-                    if changes:
-                        yield replace(changes[-1], position=self._sealed(scope, seen))
+                    newest, changes = await self._read_changes(lasting, log, notes, reported)
+                    for note in notes:
+                        reported.advance(note, newest)
+                        change = changes.get(_name(note))
+                        if change is not None:
+                            self.counts.changes += 1
+                            yield replace(change, position=self._sealed(scope, reported))
                 if not buffer.came.is_set():
-                    seen = dict(self.bus.position())
+                    reported.advance_to(self.bus.position())
                     try:
                         async with asyncio.timeout(idle_seconds):
                             await buffer.came.wait()
                     except TimeoutError:
                         await lasting.caller()
-                        yield self._sealed(scope, seen)
-                taken = await self._take_notes(lasting, buffer, seen)
+                        yield self._sealed(scope, reported)
+                taken = await self._take_notes(lasting, buffer, reported.vector)
 
     @contextmanager
     def _listening(self, lasting: LastingCaller) -> Iterator[_Buffer]:
@@ -173,16 +173,16 @@ class ChangeFeed:
             self.counts.expired_positions += 1
             raise PositionExpired(LOST) from error
 
-    def _sealed(self, scope: str, vector: Vector) -> str:
-        return self.positions.seal(scope, WATCH, {}, vector)
+    def _sealed(self, scope: str, reported: FeedPosition) -> str:
+        return self.positions.seal(scope, WATCH, {}, reported.content())
 
     async def _read_changes(
-        self, lasting: LastingCaller, log: RequestLog, notes: Sequence[ChangeNote]
-    ) -> list[FeedChange]:
-        """The changes as the caller may see them: each item once, with its newest state."""
+        self, lasting: LastingCaller, log: RequestLog, notes: Sequence[ChangeNote], reported: FeedPosition
+    ) -> tuple[dict[ItemKey, ChangeNote], dict[str, FeedChange]]:
+        """The newest note of each item, and the changes that the caller may see: each item once, by the change's id."""
         caller = await lasting.caller()
-        newest = _newest(self.model, caller, notes)
-        changes: list[FeedChange] = []
+        newest = _newest(self.model, caller, notes, reported)
+        changes: dict[str, FeedChange] = {}
         for name in dict.fromkeys(note.entity for note in newest.values()):
             lookup = item_lookup(self.model, name)
             if lookup is None or lookup.name not in self.patterns[caller.role]:
@@ -190,8 +190,8 @@ class ChangeFeed:
             keys = tuple(key for key, note in newest.items() if note.entity == name)
             items = await self._read(caller, log, lookup, keys) or ItemsByKey()
             batch = [self._change(caller, newest[key], items, key) for key in items]
-            changes += [change for change in batch if change is not None]
-        return changes
+            changes |= {change.change: change for change in batch if change is not None}
+        return newest, changes
 
     def _change(self, caller: Caller, note: ChangeNote, items: ItemsByKey, key: ItemKey) -> FeedChange | None:
         entity = self.model.entities[note.entity]
@@ -258,7 +258,9 @@ def _chunks(notes: Sequence[ChangeNote]) -> list[Sequence[ChangeNote]]:
     return [notes[start : start + MOST_ITEMS] for start in range(0, len(notes), MOST_ITEMS)]
 
 
-def _newest(model: Model, caller: Caller, notes: Sequence[ChangeNote]) -> dict[ItemKey, ChangeNote]:
+def _newest(
+    model: Model, caller: Caller, notes: Sequence[ChangeNote], reported: FeedPosition
+) -> dict[ItemKey, ChangeNote]:
     """The newest note of each item; an item that was created among these changes is reported as created."""
     foreign = caller.session.permissions.foreign
     newest: dict[ItemKey, ChangeNote] = {}
@@ -268,9 +270,9 @@ def _newest(model: Model, caller: Caller, notes: Sequence[ChangeNote]) -> dict[I
             continue
         if note.entity in model.entities and note.place == PRIMARY:
             key = ItemKey(note.pk, note.sk)
-            before = newest.pop(key, None)
-            created = before is not None and before.kind == "created" and note.kind == "changed"
-            newest[key] = replace(note, kind="created") if created else note
+            before = newest.get(key)
+            new = before.kind == "created" if before is not None else reported.is_new(key)
+            newest[key] = replace(note, kind="created") if new and note.kind == "changed" else note
     return newest
 
 

@@ -4,6 +4,7 @@ import asyncio
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any, Protocol
 
 from gateway.aws.sts.callers import Caller, LastingCaller
@@ -18,6 +19,7 @@ from gateway.stream.note import ChangeNote
 
 COALESCED_SECONDS = 0.05  # changes within this time become one event
 PASSING = (Throttled, Unavailable)  # these errors do not say whether a caller is still valid
+_DIGEST = 32  # hexadecimal digits
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0  # between attempts to read an event
 
 
@@ -34,13 +36,15 @@ class WatchEvent:
     """An event that a cohort sends to its members.
 
     `vector` is the position that a subscriber has reached once it has received the event. `pending` holds the changes
-    that the event reports. `number` orders the events of a cohort by the start of their reads.
+    that the event reports. `number` orders the events of a cohort by the start of their reads. `digest` identifies the
+    content of an event of a watched item, so that the same state is not sent twice; it is empty for lists.
     """
 
     payload: EventPayload
     vector: Vector
     pending: Pending
     number: int
+    digest: str = ""
 
 
 @dataclass(slots=True)
@@ -214,6 +218,14 @@ class Cohort:
         assert event is not None  # noqa: S101  the current state always makes an event
         return event
 
+    async def replayed(self, after: Vector, until: Vector) -> Pending:
+        """Returns what has changed between two positions; raises `PositionExpired` or `Unavailable`."""
+        pending = Pending()
+        for note in await self.bus.replay(self.interest.tenant, after):
+            if note.order <= int(until.get(note.shard, "-1")):
+                self.interest.add(note, pending)
+        return pending
+
     async def catch_up(self, pending: Pending) -> WatchEvent | None:
         """Reads the changes that one slow or reconnected member has not received yet."""
         return await self._read(pending, self.position())
@@ -225,7 +237,10 @@ class Cohort:
         self.counts.reads += 1
         caller, number = await self._caller(), next(self._numbers)
         payload = await self.reader.read(self.operation, caller, event)
-        return None if payload is None else WatchEvent(payload, vector, pending, number)
+        if payload is None:
+            return None
+        digest = sha256(payload.content).hexdigest()[:_DIGEST] if self.interest.key is not None else ""
+        return WatchEvent(payload, vector, pending, number, digest)
 
     async def _caller(self) -> Caller:
         """INVARIANT: the read is made for a member that may still see it; a member that may not is ended."""

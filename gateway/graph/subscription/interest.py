@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from gateway.aws.sts.session import Session
 from gateway.graph.query.arguments import Variables
@@ -26,18 +26,20 @@ MOST_CHANGES = 100  # items that one event reports; beyond that, it reports the 
 class Pending:
     """Changes that were not reported yet, by item: whether it was in the list before, and whether it is now.
 
+    An item with several changes may have been shown in between, by a page that was read before they were known here.
+
     `everything` means the current state: for a new subscription, or if the single changes are not known.
     """
 
     everything: bool = False
-    items: dict[ItemKey, tuple[tuple[str, ...], bool, bool]] = field(default_factory=dict)
+    items: dict[ItemKey, "ItemChange"] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return self.everything or bool(self.items)
 
-    def add(self, key: ItemKey, identity: tuple[str, ...], was: bool, now: bool) -> None:
+    def add(self, key: ItemKey, change: "ItemChange") -> None:
         before = self.items.get(key)
-        self.items[key] = (identity, was if before is None else before[1], now)
+        self.items[key] = change if before is None else change._replace(was=before.was, shown=True)
         if len(self.items) > MOST_CHANGES:
             self.everything = True
         if self.everything:
@@ -48,22 +50,31 @@ class Pending:
             self.everything = True
             self.items.clear()
         for key, change in later.items.items():
-            self.add(key, *change)
+            self.add(key, change)
 
     def event(self) -> ListEvent | None:
         """Returns what to read for the event; None if nothing is left to report."""
         if self.everything:
             return ListEvent()
         changes = tuple(
-            KeyChange(key, identity, _kind(was, now)) for key, (identity, was, now) in self.items.items() if was or now
+            KeyChange(key, each.identity, each.kind, each.was or each.shown) for key, each in self.items.items()
         )
         return ListEvent(changes) if changes else None
 
 
-def _kind(was: bool, now: bool) -> ListChangeKind:
-    if was and now:
-        return ListChangeKind.CHANGED
-    return ListChangeKind.ADDED if now else ListChangeKind.REMOVED
+class ItemChange(NamedTuple):
+    """`was` and `now` tell whether the item is in the list; `shown`, whether it may have been there in between."""
+
+    identity: tuple[str, ...]
+    was: bool
+    now: bool
+    shown: bool = False
+
+    @property
+    def kind(self) -> ListChangeKind:
+        if self.was and self.now:
+            return ListChangeKind.CHANGED
+        return ListChangeKind.ADDED if self.now else ListChangeKind.REMOVED
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +115,7 @@ class Interest:
         if self.whole:
             pending.merge(Pending(everything=True))
         else:
-            pending.add(key, identity, was, now)
+            pending.add(key, ItemChange(identity, was, now))
         return True
 
     def _presence(self, note: ChangeNote) -> tuple[bool, bool]:

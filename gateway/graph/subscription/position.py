@@ -16,6 +16,16 @@ Vector = Mapping[str, str]  # shard -> the sequence of the last change that was 
 _LONGEST: Final = 65_536
 
 
+def advanced(vector: Vector, to: Vector) -> dict[str, str]:
+    """Returns the position after everything up to either of the two."""
+    return {**vector, **{shard: max(vector.get(shard, "-1"), sequence, key=int) for shard, sequence in to.items()}}
+
+
+def is_ahead(vector: Vector, of: Vector) -> bool:
+    """Whether the position includes a change that the other one does not."""
+    return any(int(sequence) > int(of.get(shard, "-1")) for shard, sequence in vector.items())
+
+
 class Positions:
     def __init__(self, cursors: Cursors) -> None:
         self.cursors = cursors

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from gateway.aws.sts.callers import LastingCaller
 from gateway.errors import GatewayError, PositionExpired
@@ -11,10 +11,11 @@ from gateway.graph.http.endpoint import SUPPORT, support_notice
 from gateway.graph.subscription.cohort import PASSING, Cohort, SubscriptionEnded, WatchEvent
 from gateway.graph.subscription.event_reader import WatchFailed
 from gateway.graph.subscription.interest import Pending
-from gateway.graph.subscription.position import Positions, Vector
+from gateway.graph.subscription.position import Positions, Vector, advanced, is_ahead
 
 _EXPIRED = PositionExpired("changes after this position are no longer kept; this is the current state")
 _RETRY_SECONDS = 1.0
+_TOLD: Final = "told"  # in a position, beside the shards: the digest of the event
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,10 @@ class Subscription:
 
     INVARIANT: a slow subscriber holds one event; later changes are merged by item and read when it takes them, so that
     nothing is dropped and the newest state wins.
+
+    INVARIANT: after a resume from a position, only changes after that position are sent. The position comes from
+    another process or another cohort, so it may be ahead of what this cohort has reported. Until the cohort is past
+    it, the cohort's events only say up to where the subscriber's own changes are replayed.
     """
 
     __slots__ = (
@@ -43,7 +48,9 @@ class Subscription:
         "_owed",
         "_positions",
         "_scope",
+        "_seen",
         "_told",
+        "_until",
         "_waiter",
         "events",
         "lasting",
@@ -56,18 +63,23 @@ class Subscription:
         scope: str,
         positions: Positions,
         leave: Callable[["Subscription"], None],
+        after: dict[str, str] | None = None,
     ) -> None:
+        """`after` is the position to resume from; without one, the first event has the current state."""
         self.lasting = lasting
         self.events = 0
         self._cohort = cohort
         self._scope = scope
         self._positions = positions
-        self._owed = Pending()
+        self._owed = Pending(everything=after is None)
+        self._told = after.pop(_TOLD, "") if after is not None else ""  # the digest of the last event that was sent
+        # up to where changes were sent, until the cohort has reported as much; then None
+        self._seen: Vector | None = after
+        self._until = None if after is None else cohort.position()  # up to where changes after `_seen` are replayed
         self._leave = leave
         self._notice = False
         self._event: WatchEvent | None = None
         self._newest = 0  # the number of the last event that was sent
-        self._told = b""  # the last content that was sent for a watched item, so that it is not repeated
         self._coalesced = 0
         self._ended: BaseException | None = None
         self._waiter: asyncio.Future[None] | None = None
@@ -81,33 +93,59 @@ class Subscription:
         """Whether the subscriber has received everything and waits for the next event."""
         return self._waiter is not None and not self._waiter.done()
 
-    def owe(self, owed: Pending, *, expired: bool) -> None:
-        """Queues changes that are sent before anything that the cohort has offered in the meantime."""
-        self._notice = expired
-        if self._event is not None and self._cohort.interest.key is not None:
-            return  # for a single item, only the newest state matters
-        if self._event is not None:
-            owed.merge(self._event.pending)
-            self._event = None
-        owed.merge(self._owed)
-        self._owed = owed
+    async def resume(self) -> bool:
+        """Queues what has changed since the position to resume from; False if the position has expired.
+
+        Raises `Unavailable` if the changes cannot be read now.
+        """
+        seen, until = self._seen, self._until
+        if seen is None or until is None:
+            return True
+        try:
+            changes = await self._cohort.replayed(seen, until)
+        except PositionExpired:
+            self._cohort.counts.expired_positions += 1
+            self._owed, self._notice = Pending(everything=True), True
+            self._seen = self._until = None
+            return False
+        self._owed.merge(changes)
+        self._seen = advanced(seen, until)
+        if self._until is until:
+            self._until = None
+            if not is_ahead(self._seen, until):
+                self._seen = None
+        return True
 
     def offer(self, event: WatchEvent) -> None:
         """Accepts an event from the cohort and merges it with what is already queued."""
-        if self._event is None and not self._owed:
+        if self._seen is not None:
+            self._until = event.vector
+        elif self._event is None and not self._owed:
             self._event = event
-        elif self._cohort.interest.key is not None:
-            self._coalesced += 1
-            self._cohort.counts.coalesced += 1
-            self._event, self._owed = event, Pending()
         else:
             self._coalesced += 1
             self._cohort.counts.coalesced += 1
-            if self._event is not None:
-                self._owed.merge(self._event.pending)
-                self._event = None
-            self._owed.merge(event.pending)
+            if self._cohort.interest.key is not None:
+                self._event, self._owed = event, Pending()
+            else:
+                self._put_back(Pending())
+                self._owed.merge(event.pending)
         self._wake()
+
+    def _put_back(self, taken: Pending) -> None:
+        """Queues changes that were taken but not sent, before those that were queued since.
+
+        INVARIANT: no event is sent before earlier changes, since its position includes them.
+        """
+        if self._event is not None and self._cohort.interest.key is not None:
+            return  # for a single item, only the newest state matters
+        queued = Pending()  # a new one, because members share the changes of an event
+        queued.merge(taken)
+        if self._event is not None:
+            queued.merge(self._event.pending)
+            self._event = None
+        queued.merge(self._owed)
+        self._owed = queued
 
     def end(self, reason: Exception) -> None:
         """Ends the subscription and discards changes that were not sent yet."""
@@ -131,7 +169,7 @@ class Subscription:
             if event is None:
                 continue
             if not await self._checked():
-                self._owed.merge(event.pending)
+                self._put_back(event.pending)
                 await asyncio.sleep(_RETRY_SECONDS)
                 continue
             if self._ended is not None:
@@ -139,16 +177,21 @@ class Subscription:
             if event.number < self._newest:
                 # INVARIANT: a subscriber never goes back in time: if the read of an event began before the read of the
                 # last sent event, it is read again.
-                self._owed.merge(event.pending)
+                self._put_back(event.pending)
                 continue
             self._newest = event.number
-            if self._cohort.interest.key is not None and not self._notice:
-                if event.payload.content == self._told:
-                    continue
-                self._told = event.payload.content
+            if event.digest and event.digest == self._told and not self._notice:
+                continue
+            self._told = event.digest
             return self._sent(event)
 
     async def _take(self) -> WatchEvent | None:
+        if self._until is not None:
+            try:
+                await self.resume()
+            except PASSING:
+                await asyncio.sleep(_RETRY_SECONDS)
+            return None
         if self._event is not None:
             event, self._event = self._event, None
             return event
@@ -163,8 +206,7 @@ class Subscription:
         try:
             return await (self._cohort.present() if owed.everything else self._cohort.catch_up(owed))
         except WatchFailed as failed:
-            owed.merge(self._owed)
-            self._owed = owed
+            self._put_back(owed)
             # a subscription that has sent nothing yet fails immediately; a later failure is retried
             if not failed.passing or not self.events:
                 self.end(failed)
@@ -190,7 +232,7 @@ class Subscription:
         cohort, principal = self._cohort, self.lasting.principal
         self.events += 1
         cohort.counts.events += 1
-        position = self._sealed(event.vector)
+        position = self._sealed(event.vector if self._seen is None else self._seen)
         extensions: dict[str, Any] = {"position": position}
         if self._coalesced:
             extensions["coalesced"] = self._coalesced
@@ -203,13 +245,12 @@ class Subscription:
 
     def position(self) -> str | None:
         """Returns the position of an idle subscription; None if there are changes that were not sent yet."""
-        if self._event is not None or self._owed or not self.events:
-            return None
-        return self._sealed(self._cohort.position())
+        return self._sealed(self._cohort.position() if self._seen is None else self._seen) if self.waiting else None
 
     def _sealed(self, vector: Vector) -> str:
         watch, arguments = self._cohort.operation.watch, self._cohort.interest.arguments
-        return self._positions.seal(self._scope, watch, arguments, vector)
+        told = {_TOLD: self._told} if self._told else {}
+        return self._positions.seal(self._scope, watch, arguments, {**vector, **told})
 
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():

@@ -12,13 +12,13 @@ import orjson
 
 from gateway.aws.sts.callers import Caller, LastingCaller
 from gateway.aws.sts.tenants import Tenancy
-from gateway.errors import BadUserInput, Forbidden, GatewayError, LimitExceeded, PositionExpired, Unavailable
+from gateway.errors import BadUserInput, Forbidden, GatewayError, LimitExceeded, Unavailable
 from gateway.graph.query.arguments import InvalidArguments
 from gateway.graph.query.tree import LookupField, WatchListField
 from gateway.graph.subscription.cohort import PASSING, Cohort, WatchCounts, audience_of
 from gateway.graph.subscription.event_reader import EventReader, WatchOperation
-from gateway.graph.subscription.interest import Interest, Pending, interest_of
-from gateway.graph.subscription.position import Positions, Vector
+from gateway.graph.subscription.interest import Interest, interest_of
+from gateway.graph.subscription.position import Positions
 from gateway.graph.subscription.subscription import Subscription
 from gateway.model.keys import ItemKey
 from gateway.model.model import Model
@@ -228,24 +228,22 @@ class Subscriptions:
         watch, scope = operation.watch, caller.session.scope
         vector = None if after is None else self._positions.open(scope, watch, interest.arguments, after)
         if vector is not None:
-            # before it joins; otherwise it would receive again what it has already received from another process
+            self.counts.resumes += 1
             await self._bus.reached(vector)
         if self._open_of[interest.tenant] >= self.limits.of_tenant:
             raise LimitExceeded(f"the tenant has {self.limits.of_tenant} open subscriptions, which is the limit")
         cohort = self._cohort(operation, interest, caller)
         if not cohort.admits(caller):
             raise Forbidden("the subscription belongs to another session")
-        # INVARIANT: it joins its cohort before the first `await`, so that it receives every event from here on.
-        told = dict(cohort.position())
-        subscription = Subscription(cohort, lasting, scope, self._positions, self._left)
+        # INVARIANT: it joins its cohort before the next `await`, so that it receives every event from here on.
+        subscription = Subscription(cohort, lasting, scope, self._positions, self._left, vector)
         self._joined(subscription)
         try:
-            owed, expired = await self._owed(interest, vector, told)
+            kept = await subscription.resume()
         except BaseException:
             subscription.close()
             raise
-        subscription.owe(owed, expired=expired)
-        fields = {"event": "subscribed", **_who(subscription), "resumed": vector is not None and not expired}
+        fields = {"event": "subscribed", **_who(subscription), "resumed": vector is not None and kept}
         _log.info("a subscription began", extra={"fields": fields, "request_id": operation.request_id})
         return subscription
 
@@ -255,25 +253,6 @@ class Subscriptions:
             raise BadUserInput("this gateway has no subscriptions: its setting `stream` is `off`")
         if not self._streamed(caller.session.tenancy):
             raise BadUserInput("the tenant has a table of its own, whose changes this gateway does not read")
-
-    async def _owed(self, interest: Interest, vector: Vector | None, told: Vector) -> tuple[Pending, bool]:
-        """Returns what a new subscriber receives first, and whether its position has expired.
-
-        `told` is the position up to which its cohort has reported changes; later changes arrive through the cohort.
-        """
-        if vector is None:
-            return Pending(everything=True), False
-        self.counts.resumes += 1
-        try:
-            notes = await self._bus.replay(interest.tenant, vector)
-        except PositionExpired:
-            self.counts.expired_positions += 1
-            return Pending(everything=True), True
-        owed = Pending()
-        for note in notes:
-            if note.order <= int(told.get(note.shard, -1)):
-                interest.add(note, owed)
-        return owed, False
 
     def _joined(self, subscription: Subscription) -> None:
         self.active += 1

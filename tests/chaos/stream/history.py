@@ -48,6 +48,7 @@ class Seen:
     tenant: str
     base: int  # the first version of its tenant's items
     items: tuple[Item, ...]
+    listed: bool = False  # it watches a list, and not a single item
     told: list[Told] = field(default_factory=list)
     surprises: list[str] = field(default_factory=list)
     connections: int = 0
@@ -78,6 +79,9 @@ def violations(seen: Seen, writes: Writes) -> Iterator[str]:
             yield f"{seen.name}: was told of {each.item}, which it does not watch"
         if each.version < newest.get(each.item, 0):
             yield f"{seen.name}: {each.item} went back from {newest[each.item]} to {each.version}"
+        if each.version == newest.get(each.item) and not seen.listed:
+            # in a list, the event of a change may repeat a state that the event of an earlier change has shown
+            yield f"{seen.name}: {each.item} was told at {each.version} twice"
         newest[each.item] = max(each.version, newest.get(each.item, 0))
         if each.at > each.expires + _LATE_SECONDS:
             yield f"{seen.name}: was told something {each.at - each.expires:.1f} s after its token had expired"

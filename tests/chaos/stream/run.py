@@ -218,9 +218,9 @@ class Chaos:
                 (own, _SHORT_TOKEN_SECONDS, True),
             ]
             for number, (group, seconds, listed) in enumerate(watched):
-                seen = Seen(f"{tenant}-{number}", tenant, first_version(TENANTS, tenant), group)
+                seen = Seen(f"{tenant}-{number}", tenant, first_version(TENANTS, tenant), group, listed)
                 random = Random(f"{self.wanted.seed} {seen.name}")
-                yield Subscriber(seen, urls, partial(self._token, tenant, seconds), random, listed)
+                yield Subscriber(seen, urls, partial(self._token, tenant, seconds), random)
 
     def _token(self, tenant: str, seconds: int) -> tuple[str, float]:
         return self.sandbox.token(tenant, "viewer", seconds=seconds), time.time() + seconds

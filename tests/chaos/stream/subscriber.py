@@ -25,14 +25,11 @@ _CLOSES = frozenset({1000, 1001, 1005, 1006, 1011, 1012, 1013, 4403})
 
 
 class Subscriber:
-    def __init__(
-        self, seen: Seen, urls: Sequence[str], token: Callable[[], tuple[str, float]], random: Random, listed: bool
-    ) -> None:
+    def __init__(self, seen: Seen, urls: Sequence[str], token: Callable[[], tuple[str, float]], random: Random) -> None:
         self.seen = seen
         self._urls = [url.replace("http://", "ws://") for url in urls]
         self._token = token
         self._random = random
-        self._listed = listed
         self._position: str | None = None
         self._bearer, self._expires = token()
         self._items = {item.order: item for item in seen.items}
@@ -69,7 +66,9 @@ class Subscriber:
         return message
 
     def _operation(self) -> dict[str, Any]:
-        known = {"query": _LIST} if self._listed else {"query": _ITEM, "variables": {"id": self.seen.items[0].order}}
+        known = (
+            {"query": _LIST} if self.seen.listed else {"query": _ITEM, "variables": {"id": self.seen.items[0].order}}
+        )
         if self._position is None:
             return known
         self.seen.resumes += 1
@@ -94,7 +93,7 @@ class Subscriber:
         self.seen.expired_positions += "notice" in extensions
         for order in _orders(payload["data"]):
             item = self._items.get(order["orderId"])
-            if item is None and self._listed:
+            if item is None and self.seen.listed:
                 # an order that nobody writes
                 continue
             told = item or Item(self.seen.tenant, order["orderId"])

@@ -9,7 +9,7 @@ LATER = 1_000.0
 
 
 def seen(*versions: int, item: Item = A, at: float = 10.0) -> Seen:
-    return Seen("one", "acme", 1_000_000, (A,), [Told(item, version, at, LATER) for version in versions])
+    return Seen("one", "acme", 1_000_000, (A,), told=[Told(item, version, at, LATER) for version in versions])
 
 
 def written(*versions: int) -> Writes:
@@ -21,6 +21,7 @@ def written(*versions: int) -> Writes:
 
 def test_what_was_seen_or_superseded_is_right() -> None:
     right = seen(1_000_001, 1_000_003, 1_000_003)
+    right.listed = True
     writes = written(1_000_001, 1_000_002, 1_000_003)
     assert right.settled(writes)
     assert [*violations(right, writes)] == []
@@ -33,6 +34,7 @@ def test_what_was_seen_or_superseded_is_right() -> None:
         (seen(1_000_001), "is at 1000002, and was told at 1000001"),
         (seen(), "was told at None"),
         (seen(1_000_002, 1_000_001, 1_000_002), "went back from 1000002 to 1000001"),
+        (seen(1_000_001, 1_000_002, 1_000_002), "was told at 1000002 twice"),
         (seen(2_000_001, 1_000_002), "of another tenant"),
         (seen(1_000_002, at=LATER + 60), "after its token had expired"),
     ],

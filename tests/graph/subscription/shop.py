@@ -66,10 +66,13 @@ class Shop:
 
 
 @asynccontextmanager
-async def shop(bus: InProcessBus | None = None, **changes: Any) -> AsyncIterator[Shop]:
-    memory, lines = Memory(MODEL.table, TABLE, rows=dict(SHIPPED.rows)), list[dict[str, Any]]()
+async def shop(bus: InProcessBus | None = None, memory: Memory | None = None, **changes: Any) -> AsyncIterator[Shop]:
+    """With a `memory` that several processes share, its owner tells the bus of each of them what changes."""
+    lines = list[dict[str, Any]]()
     bus = bus or InProcessBus()
-    memory.on_change = NotesOfMemory(MODEL.table, bus).publish
+    if memory is None:
+        memory = Memory(MODEL.table, TABLE, rows=dict(SHIPPED.rows))
+        memory.on_change = NotesOfMemory(MODEL.table, bus).publish
     log, draining = CallLog(memory), list[bool]()
     services = Services(log, MemorySts(), fetch_keys, bus=bus)
     gateway = build_gateway(

@@ -207,11 +207,15 @@ def listing_single(model: Model) -> Resolver:
 
 @dataclass(frozen=True, slots=True)
 class KeyChange:
-    """An item of a watched list that may have changed: its key, and the texts that identify it."""
+    """An item of a watched list that may have changed: its key, and the texts that identify it.
+
+    `shown` tells whether the subscriber may know the item, so that its removal must be reported.
+    """
 
     key: ItemKey
     identity: tuple[str, ...]
     kind: ListChangeKind
+    shown: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +291,7 @@ async def _list_changes(
         if kind is not ListChangeKind.REMOVED and item is None:
             continue  # it was removed since; the note of its removal follows
         if item is not None and item_filter is not None and not passes(entity, item_filter, item.values):
-            if kind is ListChangeKind.ADDED:
+            if not change.shown:
                 continue
             kind = ListChangeKind.REMOVED
         node_id = item_id(reader.cursors, reader.scope, entity, change.identity)

@@ -229,6 +229,7 @@ class Subscriptions:
         vector = None if after is None else self._positions.open(scope, watch, interest.arguments, after)
         if vector is not None:
             self.counts.resumes += 1
+            # briefly: a process that has just started, or that is behind, usually catches up at once
             await self._bus.reached(vector)
         if self._open_of[interest.tenant] >= self.limits.of_tenant:
             raise LimitExceeded(f"the tenant has {self.limits.of_tenant} open subscriptions, which is the limit")

@@ -120,6 +120,14 @@ def test_an_apply_ends_when_the_tasks_are_up(plan_of: PlanOf) -> None:
         assert plan_of(name).one("aws_ecs_service")["wait_for_steady_state"] is True
 
 
+def test_a_task_takes_requests_only_once_it_has_read_the_table(plan_of: PlanOf) -> None:
+    for name in ("dev", "prod"):
+        plan = plan_of(name)
+        assert plan.one("aws_lb_target_group")["health_check"][0]["path"] == "/readyz"
+        # an id that no tenant has: every tenant is served, so none is listed
+        assert plan.outputs()["gateway_config"]["readiness_tenant"] == "gateway-readiness"
+
+
 def test_production_speaks_tls_only(plan_of: PlanOf) -> None:
     listeners = plan_of("prod").of("aws_lb_listener")
     assert {(each["protocol"], each["port"]) for each in listeners.values()} == {("HTTPS", 443)}

@@ -133,6 +133,12 @@ def reused(provider: None, tmp_path_factory: pytest.TempPathFactory) -> Plan:
             },
             "audit": {},
             "deployment_role_arns": [f"{_ARN}/deploy"],
+            "further_tenant_role_arns": [f"{_ARN}/silo"],
+            "gateway_settings": {
+                "tenants": ["stopped", "alone", "acme", "globex"],
+                "suspended_tenants": ["stopped"],
+                "silos": {"alone": {"tenant_role_arn": f"{_ARN}/silo"}},
+            },
         }
         return caller(copied(folder), url).plan(inputs=inputs)
 
@@ -151,6 +157,10 @@ def test_keys_that_exist_are_used_and_none_is_made(reused: Plan) -> None:
     assert {topic["kms_master_key_id"] for topic in reused.of("aws_sns_topic").values()} == {_KEYS["operations"]}
     pattern = json.loads(reused.one("aws_cloudwatch_event_rule", ".data_key")["event_pattern"])
     assert pattern["detail"]["requestParameters"]["keyId"] == ["data-0001", _KEYS["data"]]
+
+
+def test_readiness_is_checked_as_a_tenant_of_the_shared_table(reused: Plan) -> None:
+    assert reused.outputs()["gateway_config"]["readiness_tenant"] == "acme"
 
 
 def test_what_policies_of_others_must_allow_is_put_out(reused: Plan) -> None:

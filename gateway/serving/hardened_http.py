@@ -34,6 +34,8 @@ class HttpLimits:
     head_seconds: float = 20.0
     # without the client reading any of the response; on a slow line the system sends it in large chunks
     stalled_seconds: float = 60.0
+    # in which the rest of a body is dropped, after a response that closes the connection
+    linger_seconds: float = 2.0
     # of one WebSocket message; the app has its own, lower limit
     message_bytes: int = 1_000_000
 
@@ -91,7 +93,7 @@ class HardenedHttp(asyncio.Protocol):
         self._steps = self._bytes_since = 0
         # bytes behind the waiting requests, and whether further bytes are still parsed
         self._unparsed = b""
-        self._deaf = False
+        self._deaf = self._lingering = False
         self._refusal: int | None = None
         # the request that is being answered, and those behind it
         self._running: HttpExchange | None = None
@@ -299,8 +301,20 @@ class HardenedHttp(asyncio.Protocol):
         self.transport.write(data)
 
     def close(self) -> None:
-        """Closes once everything is sent, within a time limit."""
-        self.transport.close()
+        """Closes once everything is sent, within a time limit.
+
+        If the client is still sending a body, the rest is dropped for a moment: a connection that is closed at once is
+        reset, and the client would lose the response.
+        """
+        if self._in_body and not self.transport.is_closing():
+            self._deaf = self._lingering = True
+            self._unparsed = b""
+            self._read_paused = False
+            self.transport.resume_reading()
+            self._closes_at = self._loop.time() + self._bounds.linger_seconds
+            self._arm()
+        else:
+            self.transport.close()
         self._watch_stall()
 
     def resume_reading(self) -> None:
@@ -327,7 +341,7 @@ class HardenedHttp(asyncio.Protocol):
     def answered(self) -> None:
         self._state.total_requests += 1
         self._running = None
-        if not self.transport.is_closing():
+        if not self._lingering and not self.transport.is_closing():
             if self._waiting:
                 self._start(self._waiting.popleft())
             elif self._refusal is not None:

@@ -64,6 +64,9 @@ async def app(scope: Scope, receive: Receive, send: Send) -> None:
         for piece in (b"a" * 20, b"", b"b"):
             await send({"type": "http.response.body", "body": piece, "more_body": piece != b"b"})
         return
+    if request.url.path == "/refused":
+        await PlainTextResponse("too long", 413, {"connection": "close"})(scope, receive, send)
+        return
     if request.url.path == "/never":
         left = asyncio.Event()
         scope[DISCONNECT] = left.set
@@ -206,6 +209,34 @@ async def test_who_sends_a_long_body_that_nobody_reads_still_gets_the_answer_and
         assert (await _answer(reader))[1] == b"hello"
         writer.write(GET)
         assert (await _answer(reader))[1] == b"hello"
+
+
+async def test_who_is_refused_while_sending_a_body_gets_the_answer_and_no_reset() -> None:
+    async with serving(HttpLimits(linger_seconds=PATIENCE)) as served:
+        reader, writer = await served.connect()
+        writer.write(POST % b"/refused" + b"content-length: 8000000\r\n\r\n")
+        for _ in range(80):
+            writer.write(b"a" * 100_000)
+            await writer.drain()
+        head, content = await _answer(reader)
+        assert (head.split()[1], content) == (b"413", b"too long")
+        assert b"connection: close" in head
+        writer.write_eof()
+        assert await _rest(reader) == b""
+        await _until(lambda: not served.state.connections)
+
+
+@pytest.mark.parametrize("sent", [b"a", b"1\r\na\r\n" * 10 + GET])
+async def test_who_goes_on_sending_after_a_refusal_is_cut_off(sent: bytes) -> None:
+    async with serving(HttpLimits(linger_seconds=0.05)) as served:
+        reader, writer = await served.connect()
+        writer.write(POST % b"/refused" + CHUNKED)
+        assert (await _answer(reader))[1] == b"too long"
+        async with asyncio.timeout(PATIENCE):
+            while served.state.connections:
+                writer.write(sent)
+                await asyncio.sleep(0.01)
+        assert served.state.total_requests == 1, "nothing of the rest is a request"
 
 
 async def test_the_rest_of_a_body_is_not_taken_for_the_head_that_follows_it() -> None:

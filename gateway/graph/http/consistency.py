@@ -14,11 +14,11 @@ CONSISTENCY = "consistency"  # the name of the extension in requests and respons
 SENT_TOKEN = CONSISTENCY_HEADER.encode()
 
 
-def sent_token(headers: Mapping[bytes, bytes], asked: GraphQLRequest) -> str | None:
+def sent_token(headers: Mapping[bytes, bytes], request: GraphQLRequest) -> str | None:
     """Returns the token of the request; the header wins, because client libraries set it on every request."""
     if SENT_TOKEN in headers:
         return headers[SENT_TOKEN].decode("latin-1") or None
-    given = asked.extensions.get(CONSISTENCY) if asked.extensions else None
+    given = request.extensions.get(CONSISTENCY) if request.extensions else None
     if given is None:
         return None
     token = given.get("token") if isinstance(given, Mapping) else None

@@ -118,7 +118,7 @@ class Endpoint:
         try:
             answer = await self._guarded(scope, headers, receive, log)
         except EventStreamWanted as wanted:
-            await self.event_stream({**scope, READ: wanted.asked}, receive, send)
+            await self.event_stream({**scope, READ: wanted.request}, receive, send)
             return
         if log.estimate is not None and (log.priced or log.explained):
             answer.content["extensions"] = _extensions(log, log.estimate, self.reference.table.sizes)
@@ -158,29 +158,29 @@ class Endpoint:
             caller = self.callers.known(authorization) or await self._open(authorization, log)
             log.caller, log.principal = caller, caller.principal
             tenant = caller.session.tenant
-            asked = await read_request(scope, headers, receive, self.limits.body_bytes)
-            if isinstance(asked, LargeBody):
-                asked = await self.read_large(asked, tenant, running)
-            text = asked.query
+            request = await read_request(scope, headers, receive, self.limits.body_bytes)
+            if isinstance(request, LargeBody):
+                request = await self.read_large(request, tenant, running)
+            text = request.query
             if (
                 text is None
-                or asked.extensions
-                or asked.document_id is not None
+                or request.extensions
+                or request.document_id is not None
                 or self.persisted.trusted_documents_only
             ):
-                text = self.persisted.text(tenant, asked)
+                text = self.persisted.text(tenant, request)
             view = self.views.get(caller.role)
             documents, reference = view if view is not None else (self.documents, self.reference)
             document = documents.recent.get(text) or await self._document(documents, tenant, text, running)
             log.document = document.hash
-            operation = document.by_name.get(asked.operation_name)
+            operation = document.by_name.get(request.operation_name)
             if operation is None:
-                return await self._refused(reference, document, asked, log, media_type)
-            admitted = self._admit(operation, asked, log, scope["method"])
+                return await self._refused(reference, document, request, log, media_type)
+            admitted = self._admit(operation, request, log, scope["method"])
             if isinstance(admitted, list):
                 return executed(ExecutionResult(None, admitted), log, media_type)
-            token = sent_token(headers, asked) if asked.extensions or SENT_TOKEN in headers else None
-            return await self.run(reference, admitted, asked, log, running, media_type, token)
+            token = sent_token(headers, request) if request.extensions or SENT_TOKEN in headers else None
+            return await self.run(reference, admitted, request, log, running, media_type, token)
         except asyncio.CancelledError:
             reason = running.take_cancellation()
             if reason is None:
@@ -195,19 +195,19 @@ class Endpoint:
             del scope[DISCONNECT]
 
     async def prepared(
-        self, asked: GraphQLRequest, log: RequestLog, running: RunningRequest, method: str
+        self, request: GraphQLRequest, log: RequestLog, running: RunningRequest, method: str
     ) -> tuple[ReferenceExecutor, Admitted] | HttpResponse:
         """Returns what to run for a request on an open connection, or an error response; its caller is known."""
         assert log.caller is not None  # noqa: S101  the caller of a connection is known
         tenant = log.caller.session.tenant
-        text = self.persisted.text(tenant, asked)
+        text = self.persisted.text(tenant, request)
         documents, reference = self.views.get(log.caller.role, (self.documents, self.reference))
         document = await self._document(documents, tenant, text, running)
         log.document = document.hash
-        operation = document.by_name.get(asked.operation_name)
+        operation = document.by_name.get(request.operation_name)
         if operation is None:
-            return await self._refused(reference, document, asked, log, JSON)
-        admitted = self._admit(operation, asked, log, method)
+            return await self._refused(reference, document, request, log, JSON)
+        admitted = self._admit(operation, request, log, method)
         if isinstance(admitted, list):
             return executed(ExecutionResult(None, admitted), log, JSON)
         return reference, admitted
@@ -230,14 +230,14 @@ class Endpoint:
         self,
         reference: ReferenceExecutor,
         document: ParsedDocument,
-        asked: GraphQLRequest,
+        request: GraphQLRequest,
         log: RequestLog,
         media_type: str,
     ) -> HttpResponse:
         if document.ast is None:
             return refused(document, log, media_type)
         # the operation is ambiguous, and graphql-core reports why
-        return executed(await reference.execute(document, asked.operation_name, asked.variables), log, media_type)
+        return executed(await reference.execute(document, request.operation_name, request.variables), log, media_type)
 
     async def _document(
         self, documents: Documents, tenant: TenantId, text: str, running: RunningRequest
@@ -273,7 +273,7 @@ class Endpoint:
             done.exception()  # marks the exception as retrieved, in case no request waits any more
 
     def _admit(
-        self, operation: Operation, asked: GraphQLRequest, log: RequestLog, method: str
+        self, operation: Operation, request: GraphQLRequest, log: RequestLog, method: str
     ) -> Admitted | list[GraphQLError]:
         """Returns what to run, or the errors in its variables."""
         caller = log.caller
@@ -284,13 +284,13 @@ class Endpoint:
         log.operation_type = operation.kind
         if method == "GET" and operation.kind == "mutation":
             raise HttpError(HTTPStatus.METHOD_NOT_ALLOWED, "only queries are asked by GET", {"Allow": "POST"})
-        if asked.extensions:
-            self.persisted.keep(caller.session.tenant, asked)
-            log.priced = asked.extensions.get(COST) is True
-            log.explained = self.explain and asked.extensions.get(EXPLAIN) is True
+        if request.extensions:
+            self.persisted.keep(caller.session.tenant, request)
+            log.priced = request.extensions.get(COST) is True
+            log.explained = self.explain and request.extensions.get(EXPLAIN) is True
         learned = self.reference.table.sizes.known
         sizes = learned.get(caller.session.tenant) if learned else None
-        admitted = operation.admit(asked.variables, sizes or NOTHING_LEARNED)
+        admitted = operation.admit(request.variables, sizes or NOTHING_LEARNED)
         if isinstance(admitted, Admitted):
             log.estimate = admitted.estimate
             if admitted.estimate > caller.cost_limit:
@@ -301,7 +301,7 @@ class Endpoint:
         self,
         reference: ReferenceExecutor,
         admitted: Admitted,
-        asked: GraphQLRequest,
+        request: GraphQLRequest,
         log: RequestLog,
         running: RunningRequest,
         media_type: str,
@@ -317,7 +317,7 @@ class Endpoint:
         try:
             if not is_query:
                 if admitted.operation.kind == SUBSCRIPTION:
-                    raise EventStreamWanted(asked)
+                    raise EventStreamWanted(request)
                 # INVARIANT: a mutation is not started for a caller that has disconnected; once started, it is
                 # completed.
                 running.carry_on(self.limits.seconds)
@@ -338,7 +338,7 @@ class Endpoint:
                 data, left_out = found
                 return HttpResponse(_OK, unread(left_out, log) if left_out else {}, media_type, data=data)
             result = await reference.run(
-                variant, admitted.operation.document, asked.operation_name, asked.variables, variables, access
+                variant, admitted.operation.document, request.operation_name, request.variables, variables, access
             )
         finally:
             self.queue.release()

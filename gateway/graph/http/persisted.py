@@ -45,11 +45,11 @@ class Persisted:
         """The hashes of the texts, whatever ids the manifest uses."""
         return frozenset(map(_sha256, self.trusted_texts))
 
-    def text(self, tenant: TenantId, asked: GraphQLRequest) -> str:
+    def text(self, tenant: TenantId, request: GraphQLRequest) -> str:
         """Returns the text to run."""
-        text = asked.query
-        given = _hash(asked.extensions)
-        name = (asked.document_id or given or "").removeprefix(SCHEME)
+        text = request.query
+        given = _hash(request.extensions)
+        name = (request.document_id or given or "").removeprefix(SCHEME)
         known = self._trusted.get(name)
         if known is None and not self.trusted_documents_only:
             known = self._kept.get((tenant, name))
@@ -66,9 +66,9 @@ class Persisted:
             raise BadUserInput("`sha256Hash` is not the hash of `query`")
         return text
 
-    def keep(self, tenant: TenantId, asked: GraphQLRequest) -> None:
+    def keep(self, tenant: TenantId, request: GraphQLRequest) -> None:
         """Stores a document; call it only for valid requests that `text` has accepted, to save space."""
-        given, text = _hash(asked.extensions), asked.query
+        given, text = _hash(request.extensions), request.query
         if given is None or text is None or self.trusted_documents_only or given in self._trusted:
             return
         if self._kept.getsizeof(text) <= self._kept.maxsize // 100:

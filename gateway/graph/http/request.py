@@ -57,11 +57,11 @@ class GraphQLRequest(msgspec.Struct):
 
 
 class EventStreamWanted(Exception):
-    """The caller wants an event stream instead of one response; `asked` is the request, if it was already read."""
+    """The caller wants an event stream instead of one response; `request` is the request, if it was already read."""
 
-    def __init__(self, asked: GraphQLRequest | None = None) -> None:
+    def __init__(self, request: GraphQLRequest | None = None) -> None:
         super().__init__()
-        self.asked = asked
+        self.request = request
 
 
 def answer_type(accept: str | None) -> str:

@@ -95,12 +95,12 @@ class Cohort:
     members: dict[CohortMember, None] = field(default_factory=dict)
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     _pending: Pending = field(default_factory=Pending)
-    _untold: Vector | None = None  # the position before the first change that no event has reported yet
+    _unreported: Vector | None = None  # the position before the first change that no event has reported yet
     _timer: asyncio.TimerHandle | None = None
     _task: "asyncio.Task[None] | None" = None
     _present: "asyncio.Task[WatchEvent] | None" = None
-    _told: int = 0  # the number of the last event that was offered to the members
-    _told_before_present: int = 0  # the value of `_told` when the read of `_present` began
+    _last_offered: int = 0  # the number of the last event that was offered to the members
+    _offered_before_present: int = 0  # the value of `_last_offered` when the read of `_present` began
 
     def admits(self, caller: Caller) -> bool:
         """INVARIANT: compared even if the keys are equal: a member never receives what a different session has read."""
@@ -113,22 +113,24 @@ class Cohort:
 
     def notify(self, note: ChangeNote) -> None:
         """Adds a change. The bus calls this on the event loop, so it must not block."""
-        before = {**self.bus.position(), note.shard: str(note.order - 1)} if self._untold is None else self._untold
+        before = (
+            {**self.bus.position(), note.shard: str(note.order - 1)} if self._unreported is None else self._unreported
+        )
         known = bool(self._pending)
         if self.interest.add(note, self._pending):
             self.counts.coalesced += known
-            self._untold = before
+            self._unreported = before
             self._schedule(COALESCED_SECONDS)
 
     def missed(self) -> None:
         """Reports the current state to all members, because notes may have been lost."""
-        self._untold = self._untold or self.bus.position()
+        self._unreported = self._unreported or self.bus.position()
         self._pending.merge(Pending(everything=True))
         self._schedule(COALESCED_SECONDS)
 
     def position(self) -> Vector:
         """Returns the position up to which a member that has received all events knows every change."""
-        return self.bus.position() if self._untold is None else self._untold
+        return self.bus.position() if self._unreported is None else self._unreported
 
     @property
     def settled(self) -> bool:
@@ -149,9 +151,9 @@ class Cohort:
 
     def _begin(self) -> None:
         self._timer = None
-        self._task = asyncio.get_running_loop().create_task(self._tell())
+        self._task = asyncio.get_running_loop().create_task(self._report())
 
-    async def _tell(self) -> None:
+    async def _report(self) -> None:
         """Reads the pending changes and offers them to the members, until no changes are pending."""
         tries = 0
         try:
@@ -173,9 +175,9 @@ class Cohort:
                     await asyncio.sleep(exponential(tries - 1, _FIRST_PAUSE, _LONGEST_PAUSE))
                     continue
                 tries = 0
-                self._untold = vector if self._pending else None
+                self._unreported = vector if self._pending else None
                 if event is not None:
-                    self._told = event.number
+                    self._last_offered = event.number
                     for member in [*self.members]:
                         member.offer(event)
         finally:
@@ -188,7 +190,7 @@ class Cohort:
         return WatchFailed([failure(error, self.operation.request_id)], passing=False)
 
     def _end(self, reason: Exception) -> None:
-        self._pending, self._untold = Pending(), None
+        self._pending, self._unreported = Pending(), None
         for member in [*self.members]:
             member.end(reason)
 
@@ -200,8 +202,8 @@ class Cohort:
         INVARIANT: a read is not shared once an event was reported after the read began, because a later caller has not
         received that event.
         """
-        if self._present is None or self._told_before_present != self._told:
-            self._told_before_present = self._told
+        if self._present is None or self._offered_before_present != self._last_offered:
+            self._offered_before_present = self._last_offered
             vector = self.position()
             self._present = asyncio.ensure_future(self._read_present(vector))
             self._present.add_done_callback(self._presented)

@@ -31,7 +31,7 @@ class WatchOperation:
 
     root: LookupField | WatchListField
     admitted: Admitted
-    asked: GraphQLRequest
+    request: GraphQLRequest
     reference: ReferenceExecutor
     request_id: str
     trace_id: str
@@ -128,8 +128,8 @@ class EventReader:
         result = await operation.reference.run(
             admitted.variant,
             admitted.operation.document,
-            operation.asked.operation_name,
-            operation.asked.variables,
+            operation.request.operation_name,
+            operation.request.variables,
             admitted.variables,
             access,
             event,

@@ -102,7 +102,7 @@ class EventStream:
         self,
         scope: Scope,
         headers: Mapping[bytes, bytes],
-        asked: GraphQLRequest,
+        request: GraphQLRequest,
         lasting: LastingCaller,
         log: RequestLog,
         receive: Receive,
@@ -114,7 +114,7 @@ class EventStream:
             connected = self.operations.subscriptions.connected(lasting, lambda error: _set(ended, error))
             with connected:
                 after = last.decode("latin-1") if last else None
-                started = await self.operations.begin(lasting, asked, log, method=scope["method"], after=after)
+                started = await self.operations.begin(lasting, request, log, method=scope["method"], after=after)
                 try:
                     await send({"type": "http.response.start", "status": 200, "headers": [*_HEAD, _request_id(log)]})
                     if isinstance(started, HttpResponse):

@@ -27,7 +27,7 @@ class Operations:
     async def begin(
         self,
         lasting: LastingCaller,
-        asked: GraphQLRequest,
+        request: GraphQLRequest,
         log: RequestLog,
         *,
         method: str = "POST",
@@ -43,7 +43,7 @@ class Operations:
         scope = {} if scope is None else scope
         scope[DISCONNECT] = running.disconnected
         try:
-            result = await self._begin(lasting, asked, log, running, method, after)
+            result = await self._begin(lasting, request, log, running, method, after)
         except asyncio.CancelledError:
             reason = running.take_cancellation()
             if reason is None:
@@ -61,7 +61,7 @@ class Operations:
     async def _begin(
         self,
         lasting: LastingCaller,
-        asked: GraphQLRequest,
+        request: GraphQLRequest,
         log: RequestLog,
         running: RunningRequest,
         method: str,
@@ -69,16 +69,16 @@ class Operations:
     ) -> Subscription | HttpResponse:
         caller = log.caller = await lasting.caller()
         log.principal = caller.principal
-        prepared = await self.endpoint.prepared(asked, log, running, method)
+        prepared = await self.endpoint.prepared(request, log, running, method)
         if isinstance(prepared, HttpResponse):
             return prepared
         reference, admitted = prepared
         if admitted.operation.kind != SUBSCRIPTION:
-            token = sent_token({}, asked)
-            return await self.endpoint.run(reference, admitted, asked, log, running, JSON, token)
-        operation = WatchOperation(watched_root(admitted), admitted, asked, reference, log.request_id, log.trace_id)
+            token = sent_token({}, request)
+            return await self.endpoint.run(reference, admitted, request, log, running, JSON, token)
+        operation = WatchOperation(watched_root(admitted), admitted, request, reference, log.request_id, log.trace_id)
         running.cancel_on_disconnect()
-        return await self.subscriptions.open(operation, lasting, caller, asked.extensions.get(AFTER, after))
+        return await self.subscriptions.open(operation, lasting, caller, request.extensions.get(AFTER, after))
 
     def _finish(self, answer: HttpResponse, lasting: LastingCaller, log: RequestLog) -> None:
         access, principal = log.access, lasting.principal

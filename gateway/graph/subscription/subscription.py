@@ -15,7 +15,7 @@ from gateway.graph.subscription.position import Positions, Vector, advanced, is_
 
 _EXPIRED = PositionExpired("changes after this position are no longer kept; this is the current state")
 _RETRY_SECONDS = 1.0
-_TOLD: Final = "told"  # in a position, beside the shards: the digest of the event
+_LAST_DIGEST: Final = "digest"  # in a position, beside the shards: the digest of the event
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +42,14 @@ class Subscription:
         "_cohort",
         "_ended",
         "_event",
+        "_last_digest",
         "_leave",
+        "_missed",
         "_newest",
         "_notice",
-        "_owed",
         "_positions",
         "_scope",
         "_seen",
-        "_told",
         "_until",
         "_waiter",
         "events",
@@ -71,8 +71,9 @@ class Subscription:
         self._cohort = cohort
         self._scope = scope
         self._positions = positions
-        self._owed = Pending(everything=after is None)
-        self._told = after.pop(_TOLD, "") if after is not None else ""  # the digest of the last event that was sent
+        self._missed = Pending(everything=after is None)
+        # of the last event that was sent
+        self._last_digest = after.pop(_LAST_DIGEST, "") if after is not None else ""
         # up to where changes were sent, until the cohort has reported as much; then None
         self._seen: Vector | None = after
         self._until = None if after is None else cohort.position()  # up to where changes after `_seen` are replayed
@@ -105,10 +106,10 @@ class Subscription:
             changes = await self._cohort.replayed(seen, until)
         except PositionExpired:
             self._cohort.counts.expired_positions += 1
-            self._owed, self._notice = Pending(everything=True), True
+            self._missed, self._notice = Pending(everything=True), True
             self._seen = self._until = None
             return False
-        self._owed.merge(changes)
+        self._missed.merge(changes)
         self._seen = advanced(seen, until)
         if self._until is until:
             self._until = None
@@ -120,16 +121,16 @@ class Subscription:
         """Accepts an event from the cohort and merges it with what is already queued."""
         if self._seen is not None:
             self._until = event.vector
-        elif self._event is None and not self._owed:
+        elif self._event is None and not self._missed:
             self._event = event
         else:
             self._coalesced += 1
             self._cohort.counts.coalesced += 1
             if self._cohort.interest.key is not None:
-                self._event, self._owed = event, Pending()
+                self._event, self._missed = event, Pending()
             else:
                 self._put_back(Pending())
-                self._owed.merge(event.pending)
+                self._missed.merge(event.pending)
         self._wake()
 
     def _put_back(self, taken: Pending) -> None:
@@ -144,8 +145,8 @@ class Subscription:
         if self._event is not None:
             queued.merge(self._event.pending)
             self._event = None
-        queued.merge(self._owed)
-        self._owed = queued
+        queued.merge(self._missed)
+        self._missed = queued
 
     def end(self, reason: Exception) -> None:
         """Ends the subscription and discards changes that were not sent yet."""
@@ -180,9 +181,9 @@ class Subscription:
                 self._put_back(event.pending)
                 continue
             self._newest = event.number
-            if event.digest and event.digest == self._told and not self._notice:
+            if event.digest and event.digest == self._last_digest and not self._notice:
                 continue
-            self._told = event.digest
+            self._last_digest = event.digest
             return self._sent(event)
 
     async def _take(self) -> WatchEvent | None:
@@ -195,18 +196,18 @@ class Subscription:
         if self._event is not None:
             event, self._event = self._event, None
             return event
-        if not self._owed:
+        if not self._missed:
             self._waiter = asyncio.get_running_loop().create_future()
             try:
                 await self._waiter
             finally:
                 self._waiter = None
             return None
-        owed, self._owed = self._owed, Pending()
+        missed, self._missed = self._missed, Pending()
         try:
-            return await (self._cohort.present() if owed.everything else self._cohort.catch_up(owed))
+            return await (self._cohort.present() if missed.everything else self._cohort.catch_up(missed))
         except WatchFailed as failed:
-            self._put_back(owed)
+            self._put_back(missed)
             # a subscription that has sent nothing yet fails immediately; a later failure is retried
             if not failed.passing or not self.events:
                 self.end(failed)
@@ -249,8 +250,8 @@ class Subscription:
 
     def _sealed(self, vector: Vector) -> str:
         watch, arguments = self._cohort.operation.watch, self._cohort.interest.arguments
-        told = {_TOLD: self._told} if self._told else {}
-        return self._positions.seal(self._scope, watch, arguments, {**vector, **told})
+        last = {_LAST_DIGEST: self._last_digest} if self._last_digest else {}
+        return self._positions.seal(self._scope, watch, arguments, {**vector, **last})
 
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():

@@ -321,7 +321,7 @@ def _cohort_key(operation: WatchOperation, caller: Caller) -> tuple[Any, ...]:
         caller.principal.subject if personal else None,
         admitted.operation.document.hash,
         admitted.operation.name,
-        orjson.dumps(operation.asked.variables, option=orjson.OPT_SORT_KEYS),
+        orjson.dumps(operation.request.variables, option=orjson.OPT_SORT_KEYS),
     )
 
 

@@ -92,7 +92,8 @@ def _merged(ours: tuple[int, bytes], theirs: tuple[int, bytes], *, in_lane: bool
 
     Its loaders read an item once, with all that its fields ask for: an attribute that is not stored as it is declared
     fails each field that reads the item, and which reads meet in one batch depends on time. They also decode the row
-    behind a page, which only tells whether there are more. A lane reads for each field what it needs. That is seldom, and a run with many of these fails.
+    behind a page, which only tells whether there are more. A lane reads for each field what it needs. That is
+    seldom, and a run with many of these fails.
     """
     one, other = orjson.loads(ours[1]), orjson.loads(theirs[1])
     pairs = [(other, one)] if in_lane else [(other, one), (one, other)]

@@ -57,7 +57,7 @@ class GraphQLRequest(msgspec.Struct):
 
 
 class EventStreamWanted(Exception):
-    """The caller wants an event stream instead of one response; `request` is the request, if it was already read."""
+    """The caller wants an event stream instead of one response; `request` is set if it was already read."""
 
     def __init__(self, request: GraphQLRequest | None = None) -> None:
         super().__init__()

@@ -63,7 +63,7 @@ _SORT_KEY: Final = "META"
 
 @dataclass(frozen=True, slots=True)
 class Counterexample:
-    """`authorisation` is the authorisation that contradicts the theorem; `other` is the tenant whose rows it reaches.
+    """`authorisation` contradicts the theorem; `other` is the tenant whose rows it reaches.
 
     `caller` is the caller of STS. `unknowns` are the policy decisions that the theorem leaves open.
     """

@@ -231,12 +231,12 @@ class ItemsRead:
                 raise FallBack(Reason.FAILED_CALL) from error
 
     async def _through_cache(self, request: LaneRequest, keys: Sequence[ItemKey]) -> list[Any]:
-        call, requested = (self._get, self._cached) if len(keys) == 1 else (self._batch, self._cached_batch)
-        assert requested is not None  # noqa: S101  the caller has checked; this tells the type checker
+        call, options = (self._get, self._cached) if len(keys) == 1 else (self._batch, self._cached_batch)
+        assert options is not None  # noqa: S101  the caller has checked; this tells the type checker
         wanted = tuple([ItemKey(*key) for key in keys])
         request.access.refusals += call.refusals
         try:
-            found = await request.table.cached_items(request.access, wanted, requested)
+            found = await request.table.cached_items(request.access, wanted, options)
             rows: list[Any] = msgspec.convert(list(found.values()), self._rows)
             return rows
         except GatewayError as error:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import msgspec
+
 from gateway.errors import Internal, IsolationBreach
 from gateway.model.entity import Entity, Upgrade
 from gateway.model.keys import ItemKey
@@ -22,8 +24,7 @@ LOG = logging.getLogger("gateway.isolation")
 FOREIGN_ROW = "foreign_row"  # the `event` of the log line that an alarm reads
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(msgspec.Struct, frozen=True):
     """The attributes that were read of one item; `position` is its sort key in the order of the read.
 
     `key` is set if the key contains personal data and the item was read: its global id is made of it. A `stale` item is

@@ -167,7 +167,8 @@ async def test_a_release_that_does_not_know_a_schema_does_not_write_over_it(memo
     upgraded.update(await new.stored("Ticket", {"ticketId": "t000"}), {"effort": 1})
     await new.commit(upgraded, MutationResult(Item("Ticket", {}, "")))
     before = dict(memory.rows[KEY])
-    for item in (read_before, replace(read_before, values={**read_before.values, "version": 2})):
+    changed = Item(read_before.entity, {**read_before.values, "version": 2}, read_before.position, read_before.stale)
+    for item in (read_before, changed):
         change = old.change()
         change.update(item, {"effort": 9})
         with pytest.raises(Rejected) as caught:

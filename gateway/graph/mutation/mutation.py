@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, cast
 
+import msgspec
 from graphql import GraphQLResolveInfo
 
 from gateway.errors import BadUserInput, DeadlineExceeded, Forbidden
@@ -23,13 +23,12 @@ from gateway.store.write.writer import ItemResult, MutationResult, Writer
 Values = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Payload:
+class Payload(msgspec.Struct, frozen=True):
     """The result of a mutation: the item or errors, never both; for a bulk mutation, a result for each item."""
 
     item: Item | None
     errors: tuple[Fault, ...] = ()
-    extras: Values = field(default_factory=dict)
+    extras: Values = {}
     results: tuple[ItemResult, ...] = ()
 
 

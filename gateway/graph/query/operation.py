@@ -177,8 +177,8 @@ def _estimate(price: Price, variables: dict[str, Any], sizes: LearnedSizes) -> f
     if price.names is None:
         return price.estimate(variables, sizes)
     key: tuple[Any, ...] = tuple(map(variables.get, price.names))
-    if price.cursors:
-        key += tuple([variables.get(name) is None for name in price.cursors])
+    if price.present:
+        key += tuple([variables.get(name) is None for name in price.present])
     if sizes:
         key += (sizes.number,)
     try:

@@ -89,6 +89,7 @@ def item_units(model: Model, entity: Entity, sizes: LearnedSizes = NOTHING_LEARN
 
 COST = "cost"
 CURSORS = frozenset({"after", "before"})  # arguments whose value changes with every page, while the price does not
+_INPUT, _IDEMPOTENCY = ("input",), ("idempotencyKey",)  # the arguments of a mutation
 _CHANGED = 4  # items of a list that one event is expected to have
 _MEMBERS = 10  # of a collection by keys without a declared length
 _REMEMBERED = 256  # estimates of one operation
@@ -111,12 +112,12 @@ class Price:
 
     `names` are the variables that it depends on; None if it also depends on the clock.
 
-    For a variable in `cursors`, it only matters whether it is set. `known` caches the estimates by all of these.
+    For a variable in `present`, it only matters whether it is set. `known` caches the estimates by all of these.
     """
 
     reads: tuple[PricedReads, ...]
     names: tuple[str, ...] | None = ()
-    cursors: tuple[str, ...] = ()
+    present: tuple[str, ...] = ()
     known: dict[Any, float] = field(default_factory=dict, compare=False, repr=False)
 
     def estimate(self, variables: Variables, sizes: LearnedSizes = NOTHING_LEARNED) -> float:
@@ -166,13 +167,22 @@ class Pricing:
     def price(self, tree: Tree) -> Price:
         reads = tuple(read for root in tree.roots if (read := self._root(root)) is not None)
         fields: list[Any] = [*tree.roots, *tree.places.values()]
-        arguments = [page_field.arguments for page_field in fields if _reads_arguments(page_field)]
+        priced = [priced_field for priced_field in fields if _reads_arguments(priced_field)]
         timed = any(
             isinstance(page_field, PageField) and self._model.place(page_field.listing).bucket for page_field in fields
         )
-        names = frozenset[str]().union(*(argument.variables_of(argument.names - CURSORS) for argument in arguments))
-        cursors = frozenset[str]().union(*(argument.variables_of(CURSORS) for argument in arguments))
-        return Price(reads, None if timed else tuple(sorted(names)), tuple(sorted(cursors)))
+        names = frozenset[str]().union(*(self._variables(priced_field, presence=False) for priced_field in priced))
+        present = frozenset[str]().union(*(self._variables(priced_field, presence=True) for priced_field in priced))
+        return Price(reads, None if timed else tuple(sorted(names)), tuple(sorted(present)))
+
+    def _variables(self, field: Any, *, presence: bool) -> frozenset[str]:
+        """Returns the variables whose value decides the price; if `presence`, those of which only the presence does."""
+        arguments: Arguments = field.arguments
+        if not isinstance(field, ChangeField):
+            return arguments.variables_of(CURSORS if presence else arguments.names - CURSORS)
+        mutation = self._mutations[field.name]
+        listed = mutation.bulk is not None or bool(member_lists(mutation))
+        return arguments.variables_of(_IDEMPOTENCY if presence else _INPUT if listed else ())
 
     def _root(self, root: RootField) -> PricedReads | None:
         match root:

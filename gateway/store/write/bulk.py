@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import msgspec
 import orjson
 
 from gateway.errors import BadUserInput, Conflict, Forbidden, LimitExceeded, Throttled, Unavailable
@@ -104,7 +105,10 @@ class _BulkWrite:
 
     def _fail(self, index: int, *faults: Fault) -> None:
         path = f"{ITEMS}.{index}"
-        named = (replace(fault, field=path if fault.field is None else f"{path}.{fault.field}") for fault in faults)
+        named = [
+            msgspec.structs.replace(fault, field=path if fault.field is None else f"{path}.{fault.field}")
+            for fault in faults
+        ]
         self._results[index] = ItemResult(index, faults=tuple(named))
 
     # One transaction.

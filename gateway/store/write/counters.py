@@ -1,9 +1,10 @@
 """Counters of listings: what a change of an item adds to them, as members of the same transaction."""
 
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import replace
 from typing import Any
 from zlib import crc32
+
+from msgspec.structs import replace
 
 from gateway.model.entity import Entity
 from gateway.model.keys import ItemKey, item_key, rendered

@@ -1,8 +1,9 @@
 """The reasons why a change was not made, as values that a client can act on."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from gateway.errors import BadUserInput, Conflict, Internal
 from gateway.model.error_code import ErrorCode, UserErrorCode
@@ -10,8 +11,7 @@ from gateway.model.keys import ItemKey
 from gateway.model.model import Model
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(msgspec.Struct, frozen=True):
     """One reason why a change was not made; `field` is the input field that caused it."""
 
     code: UserErrorCode | ErrorCode

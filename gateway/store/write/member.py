@@ -1,7 +1,8 @@
 """One write of a transaction."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from gateway.model.keys import ItemKey
 from gateway.model.types import Wire
@@ -9,8 +10,7 @@ from gateway.store.write.faults import Fault
 from gateway.store.write.increments import Sums
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(msgspec.Struct, frozen=True):
     """One write of a transaction; `fault` is reported if its condition fails.
 
     A member that is `optional` is then left out instead, and the others are written without it.

@@ -1,8 +1,10 @@
 """References in a transaction: ensures that a referenced item exists and is not removed at the same time."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
+
+from msgspec.structs import replace
 
 from gateway.model.entity import Entity, Reference
 from gateway.model.error_code import UserErrorCode

@@ -1,14 +1,13 @@
 """The Update that brings a stored item to its new state, provided that it has not changed in the meantime."""
 
-from dataclasses import dataclass
+import msgspec
 
 from gateway.model.entity import Entity
 from gateway.model.model import Model
 from gateway.model.types import Wire
 
 
-@dataclass(frozen=True, slots=True)
-class Rewrite:
+class Rewrite(msgspec.Struct, frozen=True):
     """What is set and what is removed, apart from the key and the version."""
 
     sets: Wire

@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Coroutine, Mapping
-from dataclasses import replace
 from secrets import token_hex
 from typing import Any
+
+from msgspec.structs import replace
 
 from gateway.aws.wire.errors import TransactionCancelled, TransactionInProgress
 from gateway.backoff import full_jitter

@@ -1,8 +1,10 @@
 """The writer of a mutation: reads the items to change, collects a change and commits it once."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, overload
+
+import msgspec
 
 from gateway.aws.sts.session import Session
 from gateway.errors import Forbidden, Internal, LimitExceeded
@@ -41,15 +43,14 @@ class ItemResult:
     written: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class MutationResult:
+class MutationResult(msgspec.Struct, frozen=True):
     """The result of a mutation: the current item, and additional numbers if the mutation declares some.
 
     A bulk mutation returns `results` instead.
     """
 
     item: Item
-    extras: Mapping[str, Any] = field(default_factory=dict)
+    extras: Mapping[str, Any] = {}
     results: tuple[ItemResult, ...] = ()
 
 

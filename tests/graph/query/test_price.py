@@ -185,6 +185,7 @@ def test_a_change_costs_its_writes() -> None:
     plain = estimate(update, i={"productId": "p"})
     assert plain >= 4
     assert estimate(update, i={"productId": "p"}, k="key") == plain + 2
+    assert estimate(update, i={"productId": "q"}) == plain, "only whether there is a key matters"
     read = update.replace("{ title }", "{ stock { available } }")
     assert estimate(read, i={"productId": "p"}) == plain + 1
 

@@ -6,10 +6,11 @@ falls back. All errors at execution time come from it.
 
 from asyncio import CancelledError
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import CoroutineType
 from typing import Any
 
+import msgspec
 from graphql import (
     ExecutionResult,
     Executor,
@@ -339,7 +340,7 @@ class ReferenceExecutor:
                 found = await direct.run(context, variables)
                 if isinstance(found, dict):
                     return ExecutionResult(found, None)
-                context = replace(context, outcome=found)
+                context = msgspec.structs.replace(context, outcome=found)
             result = execution.run(self, sent, variables, context)
             execution_result: ExecutionResult = await result if _is_awaitable(result) else result
             return execution_result

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+import msgspec
 from graphql import GraphQLResolveInfo
 
 from gateway.errors import BadUserInput, Internal
@@ -61,8 +62,7 @@ class Outcome:
         return self.payload
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(msgspec.Struct, frozen=True):
     """The parts of a request that resolvers use."""
 
     reader: Reader

@@ -25,7 +25,7 @@ def test_a_field_without_arguments_reads_an_item_a_struct_or_an_object() -> None
     item = Item("Thing", {"tags": frozenset({"b", "a"}), "size": 3}, "position")
     assert (resolved(item, "size"), resolved(item, "tags"), resolved(item, "absent")) == (3, ["a", "b"], None)
     assert (resolved({"city": "Ulm"}, "city"), resolved({}, "city")) == ("Ulm", None)
-    assert resolved(replace(item), "values") is None, "only attributes of the entity, not those of the class"
+    assert resolved(item, "values") is None, "only attributes of the entity, not those of the class"
 
 
 def test_a_refused_value_is_raised() -> None:

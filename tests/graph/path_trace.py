@@ -6,8 +6,8 @@ not counted. Numbers do not depend on the machine.
 """
 
 import asyncio
-import gc
 import contextlib
+import gc
 import os
 import sys
 from collections import Counter

@@ -80,7 +80,7 @@ async def _run(url: str, world: World, queries: list[Any]) -> None:
 
         async def by_reference() -> Any:
             access = Access(session)
-            result = await reference.run(variant, document, None, {}, {}, access)
+            result = await reference.run(variant, operation, {}, {}, access)
             return orjson.dumps(result.data), access.calls
 
         source = Source(url, session.tenancy.table, [_asked(body) for body, _ in queries])

@@ -341,10 +341,11 @@ def _pages(settings: Settings, gateway: Gateway, state: State) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        # objects created at start live as long as the process, so the garbage collector need not visit them again
+        # objects created at start live as long as the process, so the garbage collector need not visit them again;
+        # requests leave no cycles, so it may run rarely, and it stops the process for as long as its objects take
         gc.collect()
         gc.freeze()
-        gc.set_threshold(50_000, 20, 50)
+        gc.set_threshold(5_000, 5, 500)
         starting = asyncio.create_task(gateway.readiness.until_ready())
         # how often the thread that parses documents yields to the event loop
         sys.setswitchinterval(0.0005)

@@ -51,14 +51,18 @@ def load_domains(names: Sequence[str]) -> ServedDomains:
         raise ConfigurationError([NONE_NAMED])
     faults = [f"`{name}` is named twice" for name, count in Counter(names).items() if count > 1]
     results = {name: _domain(name) for name in names}
-    faults += [f"`{name}` {fault}" for name, wrong in results.items() if isinstance(wrong, tuple) for fault in wrong]
+    wrong = {name: result for name, result in results.items() if isinstance(result, tuple)}
+    faults += [f"`{name}` {fault}" for name, found in wrong.items() for fault in found]
+    try:
+        served = _served(tuple(result for result in results.values() if isinstance(result, Domain)))
+    except ModelError as error:
+        packages = {_package(name) for name in names if name not in wrong}
+        faults += [with_line(fault, packages) for fault in error.faults]
+        if wrong:
+            faults.append("the others were checked without what is not loaded, so a name of it is unknown to them")
     if faults:
         raise ConfigurationError([f"domains: {fault}" for fault in faults])
-    try:
-        return _served(tuple(value for value in results.values() if isinstance(value, Domain)))
-    except ModelError as error:
-        packages = {_package(name) for name in names}
-        raise ConfigurationError([f"domains: {with_line(fault, packages)}" for fault in error.faults]) from error
+    return served
 
 
 @lru_cache(maxsize=8)

@@ -211,6 +211,15 @@ def test_every_fault_is_told_at_once(write: Write) -> None:
     ]
 
 
+def test_a_domain_that_cannot_be_imported_hides_no_fault_of_the_others(write: Write) -> None:
+    broken, wrong = write("broken", "1 / 0\n"), write("wrong", ENTITY.replace('sk="META"', 'sk="meta"'))
+    first, second, note = faults(broken, wrong)
+    assert f"`{broken}` cannot be imported" in first
+    assert second.startswith("domains: entity Thing: key `meta` has the part `meta`")
+    assert "checked without what is not loaded" in note
+    assert len(faults(broken, "gateway.demo.devices")) == 1
+
+
 def test_a_module_is_named_once() -> None:
     assert faults("gateway.demo.devices", "gateway.demo.devices") == ["domains: `gateway.demo.devices` is named twice"]
 

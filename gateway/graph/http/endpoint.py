@@ -337,9 +337,7 @@ class Endpoint:
             if found is not None:
                 data, left_out = found
                 return HttpResponse(_OK, unread(left_out, log) if left_out else {}, media_type, data=data)
-            result = await reference.run(
-                variant, admitted.operation.document, request.operation_name, request.variables, variables, access
-            )
+            result = await reference.run(variant, admitted.operation, request.variables, variables, access)
         finally:
             self.queue.release()
         return executed(result, log, media_type)

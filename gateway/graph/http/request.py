@@ -4,6 +4,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
+from math import isinf
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -41,8 +42,8 @@ _PARAMETERS = 100  # in a query string; only six have a meaning
 _ACCEPT = 2_000  # characters of an `Accept` header; browsers send fewer than 200
 # the members of nearly all request bodies
 _USUAL = ({"query", "variables"}, {"query", "variables", "operationName"})
-_INFINITE = "number is infinity"  # how orjson reports a number that it cannot represent
 _ENVELOPE = 100  # values in a body besides its variables
+_NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
 _QUALITY = re.compile(r"q=(0(\.\d{0,3})?|1(\.0{0,3})?)")
 
 
@@ -214,7 +215,9 @@ def strict_json(raw: bytes, what: str) -> Any:
     try:
         content = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
-        if error.msg.startswith(_INFINITE):
+        # orjson stops where the number begins, and does not say by its type what is wrong
+        number = _NUMBER.match(error.doc, error.pos)
+        if number is not None and isinf(float(number[0])):
             place = f"line {error.lineno} column {error.colno}"
             raise NumberTooLarge(f"{what} has a number that is too large, at {place}") from error
         raise HttpError(HTTPStatus.BAD_REQUEST, f"{what} is not valid JSON: {error}") from error

@@ -5,10 +5,10 @@ from typing import Any
 
 from graphql import (
     ArgumentNode,
-    DocumentNode,
     GraphQLError,
     KnownArgumentNamesRule,
     OverlappingFieldsCanBeMergedRule,
+    Token,
     TokenKind,
     ValidationContext,
     specified_rules,
@@ -78,8 +78,8 @@ def check_text(text: str, limits: DocumentLimits) -> None:
         )
 
 
-def check_tokens(document: DocumentNode, text: str, limits: DocumentLimits) -> None:
-    token = document.loc.start_token if document.loc is not None else None
+def check_tokens(first: Token, text: str, limits: DocumentLimits) -> None:
+    token: Token | None = first
     while token is not None:
         size = token.end - token.start
         if 4 * size > limits.token_bytes and len(text[token.start : token.end].encode()) > limits.token_bytes:

@@ -3,10 +3,12 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import msgspec
 from graphql import (
+    ASTValidationRule,
     DocumentNode,
     GraphQLError,
     GraphQLNonNull,
@@ -17,8 +19,10 @@ from graphql import (
     OperationDefinitionNode,
     OperationType,
     Source,
+    Token,
     TokenKind,
     Undefined,
+    ValidationContext,
     VariableDefinitionNode,
     get_nullable_type,
     type_from_ast,
@@ -57,7 +61,7 @@ class Variant:
 
     tree: Tree
     price: Price
-    document: "ParsedDocument"
+    document: "DocumentSource"
     uses: int = 0
     execution: Any = None  # what the reference executor has collected from the document
 
@@ -71,11 +75,25 @@ class Admitted(msgspec.Struct, eq=False):
     estimate: float
 
 
+@dataclass(frozen=True, slots=True)
+class DocumentSource:
+    """What an operation knows of its document.
+
+    It does not hold the document itself: in a cycle, a document that is dropped would wait for the garbage collector,
+    which then stops the process to free all of them at once.
+    """
+
+    hash: str
+    size: int
+    ast: DocumentNode
+    discreet: bool  # whether its errors omit names of the schema
+
+
 class Operation:
     """One operation of a document."""
 
     def __init__(
-        self, document: "ParsedDocument", node: OperationDefinitionNode, selected: tuple[Selected, ...], binder: Binder,
+        self, document: DocumentSource, node: OperationDefinitionNode, selected: tuple[Selected, ...], binder: Binder,
         pricing: Pricing, limits: DocumentLimits,
     ) -> None:  # fmt: skip
         self.document = document
@@ -218,7 +236,6 @@ class ParsedDocument:
     ast: DocumentNode | None = None
     errors: tuple[GraphQLError, ...] = ()
     code: str = ""
-    discreet: bool = False  # whether its errors omit names of the schema
     operations: dict[str | None, Operation] = field(default_factory=dict, compare=False)
     # by the name in a request, which may be missing if there is only one
     by_name: dict[str | None, Operation] = field(default_factory=dict, compare=False)
@@ -283,9 +300,7 @@ class Documents:
         document = ParsedDocument(hashlib.sha256(raw).hexdigest(), len(raw))
         try:
             check_text(text, self.limits)
-            ast = _parsed(text, self.limits)
-            check_tokens(ast, text, self.limits)
-            return self._understood(document, ast)
+            return self._understood(document, _parsed(text, self.limits))
         except BadUserInput as error:
             return _refused(document, [GraphQLError(error.message)], error.code)
         except GraphQLSyntaxError as error:
@@ -296,15 +311,20 @@ class Documents:
     def _understood(self, made: ParsedDocument, ast: DocumentNode) -> ParsedDocument:
         nodes = [node for node in ast.definitions if isinstance(node, OperationDefinitionNode)]
         selected = [expand(ast, node, self.limits) for node in nodes]
-        errors = validate(self.schema, ast, self._rules, MAX_ERRORS, hide_suggestions=self.discreet)
-        # after MAX_ERRORS, validation was aborted because of the number of errors, not because of its work
-        if errors and isinstance(errors[-1], ValidationAbortedError) and len(errors) <= MAX_ERRORS:
-            raise LimitExceeded(_TOO_DEEP)
+        errors = self._validated(ast)
+        if errors and isinstance(errors[-1], ValidationAbortedError):
+            for definition in ast.definitions:
+                # a visitor that was interrupted keeps them, see `_validated`
+                vars(definition).clear()
+            # after MAX_ERRORS, validation was aborted because of the number of errors, not because of its work
+            if len(errors) <= MAX_ERRORS:
+                raise LimitExceeded(_TOO_DEEP)
         if errors:
             return _refused(made, errors, "GRAPHQL_VALIDATION_FAILED")
-        document = ParsedDocument(made.hash, made.size, ast, discreet=self.discreet)
+        document = ParsedDocument(made.hash, made.size, ast)
+        source = DocumentSource(made.hash, made.size, ast, self.discreet)
         for node, fields in zip(nodes, selected, strict=True):
-            operation = Operation(document, node, fields, self._binder, self._pricing, self.limits)
+            operation = Operation(source, node, fields, self._binder, self._pricing, self.limits)
             operation.bind_at_once()
             document.operations[operation.name] = operation
         document.by_name.update(document.operations)
@@ -312,32 +332,64 @@ class Documents:
             document.by_name[None] = operation
         return document
 
+    def _validated(self, ast: DocumentNode) -> list[GraphQLError]:
+        visitors: list[ASTValidationRule] = []
+
+        def visitor(rule: type[ASTValidationRule], context: ValidationContext) -> ASTValidationRule:
+            visitors.append(rule(context))
+            return visitors[-1]
+
+        rules: list[Any] = [partial(visitor, rule) for rule in self._rules]
+        try:
+            return validate(self.schema, ast, rules, MAX_ERRORS, hide_suggestions=self.discreet)
+        finally:
+            # graphql-core's visitors are in cycles: they would keep the syntax tree until the garbage collector runs
+            for each in visitors:
+                vars(each.context).clear()
+                vars(each).clear()
+
 
 def _parsed(text: str, limits: DocumentLimits) -> DocumentNode:
+    source = Source(text)
+    lexer = Lexer(source)
+    first = lexer.token
     try:
         # the parser itself, since `parse` turns a RecursionError into a syntax error
-        return Parser(Source(text), max_tokens=limits.tokens).parse_document()
+        document = Parser(source, max_tokens=limits.tokens, lexer=lexer).parse_document()
+        check_tokens(first, text, limits)
+        return document
     except GraphQLSyntaxError as error:
         if _tokens(text[: min(error.positions or (0,))]) >= limits.tokens:
             raise LimitExceeded(f"the document has more than {limits.tokens} tokens, which is the limit") from error
         raise
+    finally:
+        _unlink(first)
 
 
 def _tokens(text: str) -> int:
     """Returns the number of tokens in the text, including comments; 0 if it ends inside one."""
-    lexer, count = Lexer(Source(text)), 0
-    token = lexer.token
+    lexer = Lexer(Source(text))
+    first = lexer.token
     try:
         while lexer.advance().kind is not TokenKind.EOF:
             pass
     except GraphQLSyntaxError:
         return 0
-    while token.next is not None and token.next.kind is not TokenKind.EOF:
-        token, count = token.next, count + 1
+    finally:
+        count = _unlink(first)
+    return count - 2  # it starts and ends with a token that is not in the text
+
+
+def _unlink(token: Token | None) -> int:
+    """Frees tokens from their neighbours, with which they are cycles; returns their number."""
+    count = 0
+    while token is not None:
+        token.prev, token.next, token = None, None, token.next
+        count += 1
     return count
 
 
-def bytes_of(document: ParsedDocument) -> int:
+def bytes_of(document: ParsedDocument | DocumentSource) -> int:
     """Returns the approximate size of a document, with everything that was derived from it."""
     return _BYTES_EACH + _BYTES_A_CHARACTER * document.size
 

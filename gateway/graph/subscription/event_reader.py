@@ -127,8 +127,7 @@ class EventReader:
                 return HttpResponse(200, unread(left_out, log) if left_out else {}, JSON, data=data)
         result = await operation.reference.run(
             admitted.variant,
-            admitted.operation.document,
-            operation.request.operation_name,
+            admitted.operation,
             operation.request.variables,
             admitted.variables,
             access,

@@ -7,13 +7,19 @@ from typing import Final
 from gateway.iam.dynamodb.errors import NotUnderstood
 from gateway.iam.dynamodb.expressions import KEPT, ExpressionToken, tokens_of
 
+_TURNED: Final = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
 
 @dataclass(frozen=True, slots=True)
 class KeyCondition:
-    """Names as written (`PK` or `#pk`): all of them, and those compared for equality, with their value placeholder."""
+    """Names as written (`PK` or `#pk`): all of them, and those compared for equality, with their value placeholder.
+
+    `comparisons` are all of its parts: the name, the operator and the value placeholders.
+    """
 
     names: tuple[str, ...]
     equalities: tuple[tuple[str, str], ...]
+    comparisons: tuple[tuple[str, str, tuple[str, ...]], ...]
 
 
 @lru_cache(maxsize=KEPT)
@@ -29,14 +35,15 @@ class _Reader:
     def __init__(self, tokens: tuple[ExpressionToken, ...]) -> None:
         self._tokens = tokens
         self._at = 0
-        self._names: list[str] = []
-        self._equalities: list[tuple[str, str]] = []
+        self._comparisons: list[tuple[str, str, tuple[str, ...]]] = []
 
     def read(self) -> KeyCondition:
         self._conjunction(0)
         if self._at != len(self._tokens):
             raise NotUnderstood(f"`{self._tokens[self._at].text}` in a key condition")
-        return KeyCondition(tuple(self._names), tuple(self._equalities))
+        names = tuple(name for name, _, _ in self._comparisons)
+        equalities = tuple((name, values[0]) for name, operator, values in self._comparisons if operator == "=")
+        return KeyCondition(names, equalities, tuple(self._comparisons))
 
     def _conjunction(self, depth: int) -> None:
         if depth > self._DEPTH:
@@ -51,7 +58,7 @@ class _Reader:
             self._expect(")")
         elif self._word("begins_with"):
             self._expect("(")
-            self._pair(self._operand(), ",", self._operand(","))
+            self._compare(self._operand(), "begins_with", self._operand(","))
             self._expect(")")
         else:
             self._comparison(self._operand())
@@ -61,25 +68,21 @@ class _Reader:
             low = self._operand()
             if not self._word("AND"):
                 raise NotUnderstood("BETWEEN without AND in a key condition")
-            self._pair(left, "BETWEEN", low)
-            if self._operand().kind != "value":
-                raise NotUnderstood("BETWEEN needs two values in a key condition")
+            self._compare(left, "BETWEEN", low, self._operand())
             return
-        mark = self._next()
-        if mark.text not in ("=", "<", "<=", ">", ">="):
-            raise NotUnderstood(f"`{mark.text}` in a key condition")
+        operator = self._next().text
+        if operator not in _TURNED:
+            raise NotUnderstood(f"`{operator}` in a key condition")
         right = self._operand()
-        # `:v = #pk` means the same as `#pk = :v`.
+        # `:v < #sk` means the same as `#sk > :v`.
         if left.kind == "value":
-            left, right = right, left
-        self._pair(left, mark.text, right)
+            left, operator, right = right, _TURNED[operator], left
+        self._compare(left, operator, right)
 
-    def _pair(self, name: ExpressionToken, mark: str, value: ExpressionToken) -> None:
-        if name.kind != "name" or value.kind != "value":
-            raise NotUnderstood("a key condition compares a name with a value")
-        self._names.append(name.text)
-        if mark == "=":
-            self._equalities.append((name.text, value.text))
+    def _compare(self, name: ExpressionToken, operator: str, *values: ExpressionToken) -> None:
+        if name.kind != "name" or any(value.kind != "value" for value in values):
+            raise NotUnderstood("a key condition compares a name with values")
+        self._comparisons.append((name.text, operator, tuple(value.text for value in values)))
 
     def _operand(self, after: str = "") -> ExpressionToken:
         if after:

@@ -143,7 +143,7 @@ def _bill(plan: CapacityPlan, bill: Bill) -> Iterator[str]:
     ]
     rows += [("storage", f"{month.storage:,.2f}", "in every mode")] if month.storage else []
     yield from markdown_table(("mode", f"{currency} a month", "remark"), rows)
-    yield from ("", f"Cheapest: {month.cheapest}. {_break_even_words(bill.break_even)}", "")
+    yield from ("", f"Cheapest without a commitment: {month.cheapest}. {_break_even_words(bill.break_even)}", "")
 
 
 def _break_even_words(found: BreakEven) -> str:

@@ -4,6 +4,7 @@ import base64
 import binascii
 import re
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from typing import Any
 
 from gateway.iam.dynamodb.errors import NotUnderstood
@@ -12,6 +13,10 @@ from gateway.sandbox.aws.responses import AwsFault
 
 _PAGED = frozenset(("Query", "Scan"))
 _KINDS = ("S", "N", "B")
+# the operators of `KeyConditions`, as an expression writes them
+_OPERATORS = {
+    "EQ": "=", "LT": "<", "LE": "<=", "GT": ">", "GE": ">=", "BETWEEN": "BETWEEN", "BEGINS_WITH": "begins_with"
+}  # fmt: skip
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _OUTSIDE = "The provided starting key is outside query boundaries based on provided conditions"
 _INVALID = "The provided starting key is invalid"
@@ -36,14 +41,16 @@ def check_types(operation: str, body: Mapping[str, Any]) -> None:
 
 
 def check_start(operation: str, body: Mapping[str, Any]) -> None:
-    """Refuses a page that starts outside the partition of the query."""
+    """Refuses a page that starts outside the partition of the query, or outside the range of its sort key."""
     start = body.get("ExclusiveStartKey")
     if operation != "Query" or not isinstance(start, dict):
         return
-    for name, value in _pinned(body):
+    for name, operator, values in _comparisons(body):
         if name not in start:
             raise AwsFault("ValidationException", _INVALID)
-        if start[name] != value:
+        if operator == "=" and start[name] != values[0]:
+            raise AwsFault("ValidationException", _OUTSIDE)
+        if operator != "=" and not _within(start[name], operator, values):
             raise AwsFault("ValidationException", _OUTSIDE)
 
 
@@ -111,16 +118,40 @@ def _check_base64(text: str) -> None:
         raise AwsFault("SerializationException", "Invalid Base64 character") from error
 
 
-def _pinned(body: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The attributes that the key condition compares for equality, with their values."""
+def _comparisons(body: Mapping[str, Any]) -> Iterator[tuple[str, str, list[Any]]]:
+    """The parts of the key condition: an attribute, the operator of an expression, and the values."""
     names, values = body.get("ExpressionAttributeNames") or {}, body.get("ExpressionAttributeValues") or {}
     try:
-        equalities = key_condition(body.get("KeyConditionExpression") or "").equalities
+        compared = key_condition(body.get("KeyConditionExpression") or "").comparisons
     except (NotUnderstood, TypeError):
-        equalities = ()
-    for name, value in equalities:
-        yield names.get(name, name), values.get(value)
+        compared = ()
+    for name, operator, placeholders in compared:
+        yield names.get(name, name), operator, [values.get(each) for each in placeholders]
     for name, condition in (body.get("KeyConditions") or {}).items():
         match condition:
-            case {"ComparisonOperator": "EQ", "AttributeValueList": [value]}:
-                yield name, value
+            case {"ComparisonOperator": str(old), "AttributeValueList": [_, *_] as given} if old in _OPERATORS:
+                yield name, _OPERATORS[old], given
+
+
+def _within(value: Any, operator: str, bounds: list[Any]) -> bool:
+    """Whether a start is in the range; a bound itself is, and so is what cannot be compared, which moto refuses."""
+    place, *limits = [_ordered(each) for each in (value, *bounds)]
+    if place is None or any(type(limit) is not type(place) for limit in limits):
+        return True
+    if operator == "begins_with":
+        return not isinstance(place, bytes) or place.startswith(limits[0])
+    low = operator not in (">", ">=", "BETWEEN") or limits[0] <= place
+    high = operator not in ("<", "<=", "BETWEEN") or place <= limits[-1]
+    return low and high
+
+
+def _ordered(value: Any) -> Any:
+    """A key value in the order of DynamoDB: numbers by size, text and binary values by their bytes."""
+    match value:
+        case {"S": str(text)}:
+            return text.encode(errors="surrogatepass")
+        case {"B": str(text)}:
+            return base64.b64decode(text)
+        case {"N": str(text)}:
+            return Decimal(text.strip())
+    return None

@@ -20,6 +20,8 @@ DEADLINE = 10.0  # seconds, as in the settings
 
 
 class Queue(Protocol):
+    def acquire_at_once(self) -> bool: ...
+
     async def acquire(self, tenant: TenantId, cost: float, deadline: float) -> None: ...
 
     def release(self) -> None: ...
@@ -33,9 +35,14 @@ class FirstInFirstOut:
         self._most = queued
         self._waiting: dict[TenantId, deque[asyncio.Future[None]]] = {}
 
+    def acquire_at_once(self) -> bool:
+        if not self._free:
+            return False
+        self._free -= 1
+        return True
+
     async def acquire(self, tenant: TenantId, cost: float, deadline: float) -> None:
-        if self._free:
-            self._free -= 1
+        if self.acquire_at_once():
             return
         queue = self._waiting.setdefault(tenant, deque())
         if len(queue) >= self._most:

@@ -4,11 +4,15 @@ A request counts as served if its caller was still there when it was done. The o
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from gateway.graph.http.fair_queue import MAX_WAIT, FairQueue
 from gateway.model.tenant import TenantId, tenant_id
+from tests.graph.fixtures import World
+from tests.graph.http.exchange import Exchange
 from tests.graph.http.overload import (
     ACME,
     MUTATION,
@@ -118,3 +122,10 @@ def test_tenants_that_flood_have_equal_shares_of_the_work_though_costs_differ_fi
     outcome = simulate(fair, arrivals)
     assert 0.45 < work(outcome, ACME) < 0.55
     assert min(goodput(outcome)) >= 0.9
+
+
+@pytest.mark.parametrize("queue", [old, fair])
+async def test_both_queues_fit_the_endpoint_as_the_benchmark_needs_them(queue: Callable[[], Any]) -> None:
+    asked = Exchange(replace(World().endpoint, queue=queue()), {"query": '{ user(userId: "u-1001") { name } }'})
+    await asked.answered
+    assert asked.status == 200

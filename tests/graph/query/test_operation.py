@@ -1,5 +1,6 @@
 """What is read of a document's operations: variables as graphql-core reads them, and documents kept as long as used."""
 
+import gc
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -18,6 +19,7 @@ from gateway.graph.query.operation import Admitted, Documents
 from gateway.graph.schema.schema import core_schema
 from tests.graph.fixtures import SCHEMA
 from tests.graph.path_trace import OPERATIONS
+from tests.graph.test_loop_holds import LARGEST
 
 DOCUMENTS = Documents(MODEL, core_schema(SCHEMA), DocumentLimits(), introspection=True)
 TEXT = """query A($id: ID!, $n: Int = 3, $after: String, $on: Boolean! = true) {
@@ -121,3 +123,26 @@ def test_a_document_is_bound_while_it_is_prepared_which_happens_beside_the_loop(
     operation = DOCUMENTS.prepare(text).operation(None)
     assert operation is not None
     assert len(operation._variants) == bound, "what its variables decide is bound with them"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LARGEST,
+        LARGEST.replace("price", "prize"),
+        f"{{ {' '.join(f'a{each}' for each in range(2_400))} }}",
+        f"{{ {'a ' * 2_400} ?",
+        f"{{ {'a ' * 6_000} }}",
+    ],
+    ids=["may run", "some unknown fields", "validation is aborted", "a syntax error", "too many tokens"],
+)
+def test_a_document_that_is_dropped_is_freed_at_once(text: str) -> None:
+    """The garbage collector would free many of them at once, and stop the process meanwhile."""
+    DOCUMENTS.prepare(text)
+    gc.collect()
+    gc.disable()
+    try:
+        DOCUMENTS.prepare(text)
+        assert gc.collect() < 1_000, "only the visitors of graphql-core are left"
+    finally:
+        gc.enable()

@@ -3,6 +3,7 @@
 import pytest
 
 from gateway.iam.dynamodb.errors import NotUnderstood
+from gateway.iam.dynamodb.key_conditions import key_condition
 from tests.iam.asking import (
     LK,
     query,
@@ -78,3 +79,10 @@ def test_a_condition_that_does_not_pin_the_key_is_not_understood(condition: str)
 def test_an_alias_is_looked_up_once() -> None:
     with pytest.raises(NotUnderstood, match="does not fix"):
         query("#a = :v", ExpressionAttributeNames={"#a": "#b", "#b": "PK"})
+
+
+def test_a_comparison_is_read_from_either_side() -> None:
+    condition = key_condition(":v = PK AND :w <= SK")
+    assert condition.comparisons == (("PK", "=", (":v",)), ("SK", ">=", (":w",)))
+    between = key_condition("PK = :v AND SK BETWEEN :w AND :x")
+    assert between.comparisons[1] == ("SK", "BETWEEN", (":w", ":x"))

@@ -65,6 +65,11 @@ def test_dax_comes_with_its_warning() -> None:
     assert "DAX does not isolate tenants" in text()
 
 
+def test_the_cheapest_mode_is_one_that_can_be_left_again() -> None:
+    """A reservation for years may cost less, and the table says so."""
+    assert "Cheapest without a commitment: " in text()
+
+
 def test_storage_and_a_break_even_out_of_reach_are_told() -> None:
     assert "| storage | 25.00 | in every mode |" in text(storage_gb=125)
     assert "is never cheaper" in text(utilisation=0.2)

@@ -6,6 +6,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 from gateway.sandbox.assembly import SandboxAssembly
+from gateway.sandbox.aws.request_checks import check_start
+from gateway.sandbox.aws.responses import AwsFault
 from tests.sandbox.documents import TABLE
 from tests.sandbox.small import Small
 from tests.sandbox.wire import boto, dynamodb, error_name, send
@@ -138,6 +140,56 @@ def test_a_page_begins_in_the_partition_that_is_asked_for(
     ):
         client.query(**query, ExclusiveStartKey=start)
     assert raised.value.response["Error"]["Code"] == "ValidationException"
+
+
+def ranged(condition: str, *values: dict[str, str]) -> dict[str, Any]:
+    given = {f":{number}": value for number, value in enumerate(values)}
+    return {
+        **QUERY,
+        "KeyConditionExpression": f"#pk = :pk AND {condition}",
+        "ExpressionAttributeValues": {**QUERY["ExpressionAttributeValues"], **given},  # type: ignore[dict-item]
+    }
+
+
+def legacy(operator: str, *values: dict[str, str]) -> dict[str, Any]:
+    by_key: Any = LEGACY["KeyConditions"]
+    range_ = {"ComparisonOperator": operator, "AttributeValueList": [*values]}
+    return {"TableName": TABLE, "KeyConditions": {**by_key, "SK": range_}}
+
+
+RANGES = [
+    (ranged("SK = :0", {"S": "PROFILE"}), ["PROFILE"], ["ORDER#1", "PROFILES"]),
+    (ranged("begins_with(SK, :0)", {"S": "ORDER#"}), ["ORDER#", "ORDER#1"], ["ORDER", "PROFILE"]),
+    (ranged("SK > :0", {"S": "ORDER#2"}), ["ORDER#2", "PROFILE"], ["ORDER#1", "A"]),
+    (ranged("SK < :0", {"S": "ORDER#2"}), ["ORDER#1"], ["ORDER#3", "\N{EURO SIGN}"]),
+    (ranged("SK BETWEEN :0 AND :1", {"S": "B"}, {"S": "D"}), ["B", "C", "D"], ["A", "DA"]),
+    (legacy("BEGINS_WITH", {"S": "ORDER#"}), ["ORDER#1"], ["PROFILE"]),
+    (legacy("BETWEEN", {"S": "B"}, {"S": "D"}), ["C"], ["A", "E"]),
+    (legacy("GE", {"S": "B"}), ["B"], ["A"]),
+]
+
+
+@pytest.mark.parametrize(("query", "inside", "outside"), RANGES)
+def test_a_page_begins_in_the_range_that_is_asked_for(
+    assembly: SandboxAssembly, query: dict[str, Any], inside: list[str], outside: list[str]
+) -> None:
+    with boto("dynamodb", assembly.ready.url, assembly.ready.admin) as client:
+        for place in inside:
+            client.query(**query, ExclusiveStartKey={**START, "SK": {"S": place}})
+        for place in outside:
+            with pytest.raises(ClientError, match="outside query boundaries"):
+                client.query(**query, ExclusiveStartKey={**START, "SK": {"S": place}})
+
+
+@pytest.mark.parametrize(
+    ("kind", "low", "start", "refused"),
+    [("N", "9", "10", "8"), ("N", "-1.5", "-1.4", "-1e1"), ("B", "QUI=", "QUM=", "QQ==")],
+)
+def test_numbers_and_binary_values_have_their_own_order(kind: str, low: str, start: str, refused: str) -> None:
+    body = {**ranged("SK > :0", {kind: low}), "ExclusiveStartKey": {**START, "SK": {kind: start}}}
+    check_start("Query", body)
+    with pytest.raises(AwsFault, match="outside query boundaries"):
+        check_start("Query", {**body, "ExclusiveStartKey": {**START, "SK": {kind: refused}}})
 
 
 def test_a_page_of_an_index_begins_with_the_keys_of_both(assembly: SandboxAssembly) -> None:

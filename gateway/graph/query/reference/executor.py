@@ -32,6 +32,7 @@ from graphql.execution.collect_fields import CollectedFields, FieldDetailsList, 
 from graphql.execution.get_variable_signature import get_variable_signature
 from graphql.execution.values import VariableValues, VariableValueSource
 from graphql.pyutils import Path, gather_with_cancel
+from graphql.type.definition import GraphQLResolveInfoHelpers
 
 from gateway.graph.query.arguments import MAX_ERRORS, Variables
 from gateway.graph.query.operation import Operation, ParsedDocument, Variant
@@ -52,6 +53,9 @@ from gateway.store.write.writer import Act, Writer, no_acting
 _is_awaitable: Any = CoroutineType.__instancecheck__
 _LISTS = (list, tuple)
 _UNKNOWN: Any = object()
+# graphql-core's own are bound to the executor, a cycle that would keep the document until the garbage collector runs;
+# only types with `is_type_of` need them, and the schema has none
+_HELPERS: Any = GraphQLResolveInfoHelpers(None, None)  # type: ignore[arg-type]
 _ROOM = 2  # objects: a member of a list or a reference, and one inside it, such as the node of an edge
 
 
@@ -243,7 +247,7 @@ class Execution:
 
     def __init__(self, schema: GraphQLSchema, operation: Operation) -> None:
         self._node = operation.node
-        nodes = operation.document.ast.definitions if operation.document.ast is not None else ()
+        nodes = operation.document.ast.definitions
         self._definitions = {node.name.value: node for node in nodes if isinstance(node, FragmentDefinitionNode)}
         self._fragments = {name: FragmentDetails(node, None) for name, node in self._definitions.items()}
         definitions = self._node.variable_definitions or ()
@@ -294,6 +298,7 @@ class Execution:
             is_awaitable=_is_awaitable,
             hide_suggestions=reference.discreet,
         )
+        executor.async_helpers = _HELPERS
         executor.collected, executor.leaves = self._collected, reference.leaves
         executor.attributes, executor.reader = reference.attributes, context.reader
         return executor
@@ -319,8 +324,7 @@ class ReferenceExecutor:
     async def run(
         self,
         variant: Variant,
-        document: ParsedDocument,
-        name: str | None,
+        operation: Operation,
         sent: Variables,
         variables: Variables,
         access: Access,
@@ -334,7 +338,7 @@ class ReferenceExecutor:
         writer = Writer(self.model, self.table, access, self.act)
         try:
             context = Context(reader, writer, variant.tree.places, variables, event)
-            execution = self._execution(variant, document, name)
+            execution = self._execution(variant, operation)
             direct = execution.direct(self, variant.tree.roots, sent, variables, context)
             if direct is not None:
                 found = await direct.run(context, variables)
@@ -348,11 +352,9 @@ class ReferenceExecutor:
             reader.close()
             access.loaded = None
 
-    def _execution(self, variant: Variant, document: ParsedDocument, name: str | None) -> Execution:
+    def _execution(self, variant: Variant, operation: Operation) -> Execution:
         execution: Execution | None = variant.execution
         if execution is None:
-            operation = document.operation(name)
-            assert operation is not None  # noqa: S101  a variant belongs to an operation
             execution = variant.execution = Execution(self.schema, operation)
         return execution
 

@@ -1,9 +1,10 @@
 """The reference executor: graphql-core on our schema, with its errors, and with nothing kept between requests."""
 
+import gc
 from typing import Any
 
 import pytest
-from graphql import ExecutionResult
+from graphql import ExecutionResult, Executor
 
 from gateway.errors import Forbidden
 from gateway.graph.query.operation import Admitted
@@ -22,7 +23,7 @@ async def run(world: World, text: str, variables: dict[str, Any], token: str = "
     assert isinstance(admitted, Admitted)
     caller = await OpenDoor().open(f"Bearer {token}".encode(), lambda _: None)
     return await world.endpoint.reference.run(
-        admitted.variant, document, None, variables, admitted.variables, Access(caller.session)
+        admitted.variant, operation, variables, admitted.variables, Access(caller.session)
     )
 
 
@@ -60,3 +61,16 @@ async def test_an_operation_that_cannot_run_has_the_errors_of_graphql_core(world
     assert [error.message for error in result.errors or ()] == [
         "Must provide operation name if query contains multiple operations."
     ]
+
+
+async def test_an_execution_is_freed_with_its_document(world: World) -> None:
+    """In a cycle, both would wait for the garbage collector."""
+    await run(world, TEXT, {"id": "u-1001"})
+    gc.collect()
+    gc.disable()
+    before = {id(each) for each in gc.get_objects() if isinstance(each, Executor)}
+    try:
+        await run(world, TEXT, {"id": "u-1001"})
+        assert not [each for each in gc.get_objects() if isinstance(each, Executor) and id(each) not in before]
+    finally:
+        gc.enable()

@@ -86,11 +86,11 @@ async def place_order(writer: Writer, values: dict[str, Any]) -> MutationResult:
     return await writer.commit(change, MutationResult(item))
 
 
-def _checked(given: list[dict[str, Any]]) -> dict[str, int]:
-    if not 1 <= len(given) <= MAX_LINES:
+def _checked(ordered: list[dict[str, Any]]) -> dict[str, int]:
+    if not 1 <= len(ordered) <= MAX_LINES:
         raise invalid(f"an order has 1 to {MAX_LINES} lines", "lines")
-    lines = {line["productId"]: line["quantity"] for line in given}
-    if len(lines) != len(given):
+    lines = {line["productId"]: line["quantity"] for line in ordered}
+    if len(lines) != len(ordered):
         raise invalid("two lines have the same product; add their quantities", "lines")
     return lines
 

@@ -57,12 +57,12 @@ async def record_reading(writer: Writer, values: dict[str, Any]) -> MutationResu
 
 async def record_readings(writer: Writer, values: dict[str, Any]) -> MutationResult:
     """Not one transaction, which has at most 100 items: after an error the caller sends all of them again."""
-    given = values["readings"]
-    if not 1 <= len(given) <= MAX_READINGS:
+    inputs = values["readings"]
+    if not 1 <= len(inputs) <= MAX_READINGS:
         raise invalid(f"send 1 to {MAX_READINGS} readings at once", "readings")
     device = await writer.stored("Device", {"deviceId": values["deviceId"]})
     today = now()
-    readings = [_reading(device, row, today, "readings") for row in given]
+    readings = [_reading(device, row, today, "readings") for row in inputs]
     written = await writer.put_all("Reading", readings)
     change = writer.change()
     upserts.newest(change, "LatestReading", max(readings, key=lambda reading: reading["recordedAt"]), by="recordedAt")

@@ -28,21 +28,17 @@ $(STAMP): pyproject.toml requirements-dev.lock requirements-uv.lock
 run: $(STAMP) ## start the gateway on the embedded sandbox, with demo tenants
 	@$(BIN)/gateway dev
 
-generate: $(STAMP) ## write the schema, the policies, the access patterns, Terraform's inputs and the records of the demo domains
+generate: $(STAMP) ## write the schema, the policies, the access patterns and Terraform's inputs
 	$(DEMO) $(BIN)/gateway schema
 	$(DEMO) $(BIN)/gateway policies
 	$(DEMO) $(BIN)/gateway docs
 	$(DEMO) $(BIN)/gateway terraform-inputs
-	@for domain in commerce devices publishing; do \
-	  $(BIN)/gateway records --domains gateway.demo.$$domain --path gateway/demo/$$domain/records.py; done
 
 check-generated: $(STAMP) ## fail if one of these files is stale
 	$(DEMO) $(BIN)/gateway schema --check
 	$(DEMO) $(BIN)/gateway policies --check
 	$(DEMO) $(BIN)/gateway docs --check
 	$(DEMO) $(BIN)/gateway terraform-inputs --check
-	@for domain in commerce devices publishing; do \
-	  $(BIN)/gateway records --domains gateway.demo.$$domain --path gateway/demo/$$domain/records.py --check || exit 1; done
 
 test: $(STAMP) lint types imports ## lint, types, import rules, and tests with a sample of the random cases
 	$(PYTEST)

@@ -43,12 +43,6 @@ def test_rooms_names_and_sizes_are_counted(script: Path) -> None:
     assert measured["crowded_folders"] == {}
 
 
-def test_generated_records_may_have_the_name_of_another_class(script: Path) -> None:
-    records = '"""Typed items; written by `gateway records`, do not edit."""\n\n\nclass Failure: ...\n'
-    (script.parents[1] / "gateway" / "store" / "records.py").write_text(records, encoding="utf-8")
-    assert "Failure" not in json.loads(run(script, "--no-trace", "--json").stdout)["class_names_twice"]
-
-
 def test_lines_are_counted_by_function(script: Path) -> None:
     lane = script.parents[1] / "gateway" / "graph" / "query" / "lane" / "rows.py"
     lane.parent.mkdir(parents=True)

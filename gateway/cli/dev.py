@@ -1,4 +1,4 @@
-"""The commands for development: `dev` runs the gateway on the sandbox, `token` gets a token for it."""
+"""`gateway dev`: runs the gateway on the sandbox."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -12,15 +12,12 @@ from gateway.errors import GatewayError, Unavailable
 from gateway.graph.playground.first_query import first_query, shown_role
 from gateway.model.demo import demo_tenants
 from gateway.sandbox.dev.banner import RunningGateway, show
-from gateway.sandbox.dev.issuer import ask_for_token
 from gateway.sandbox.dev.supervisor import changes_under, sources_of, supervise, ticks, until_healthy
 from gateway.sandbox.ready import DEFAULT_PORT, Options
 from gateway.sandbox.sandbox import Child, Sandbox
 from gateway.sandbox.server import HOST, free_port
 from gateway.serving.signals import ended_by_signals, interrupt
 from gateway.settings import Settings, environment_with
-
-DEFAULT_URL = f"http://{HOST}:{DEFAULT_PORT}"
 
 _PACKAGE = Path(__file__).parents[1]
 _EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104  # compared with, not listened on
@@ -41,22 +38,15 @@ class Dev:
     command: tuple[str, ...] = ("gateway", "serve")
 
 
-def token(
-    tenant: str, role: str, subject: str | None = None, url: str = DEFAULT_URL, seconds: int | None = None
-) -> str:
-    """A token of the sandbox at this address; raises a `GatewayError` that says what to do."""
-    return ask_for_token(url, tenant, role, subject, seconds)
-
-
-def dev(wanted: Dev, console: Console | None = None) -> int:
+def dev(options: Dev, console: Console | None = None) -> int:
     """Runs sandbox and gateway until Ctrl-C; returns the exit code."""
     console = console or Console()
-    options = Options(wanted.aws_port, wanted.dynamodb_endpoint, domains=wanted.domains)
+    sandbox_options = Options(options.aws_port, options.dynamodb_endpoint, domains=options.domains)
     try:
         # after a second signal the children end by themselves, because their parent is gone
-        with ended_by_signals(interrupt), Sandbox(options) as sandbox:
-            _tell_moved(console, wanted.aws_port, sandbox.url)
-            return _run_gateway(wanted, sandbox, console)
+        with ended_by_signals(interrupt), Sandbox(sandbox_options) as sandbox:
+            _tell_moved(console, options.aws_port, sandbox.url)
+            return _run_gateway(options, sandbox, console)
     except KeyboardInterrupt:
         console.print("\nstopped")
         return 0
@@ -65,20 +55,20 @@ def dev(wanted: Dev, console: Console | None = None) -> int:
         console.print(error.message, style="red", markup=False, soft_wrap=True)
         return 1
     except OSError as error:
-        console.print(f"cannot listen on {wanted.host} port {wanted.port}: {error}", style="red", markup=False)
+        console.print(f"cannot listen on {options.host} port {options.port}: {error}", style="red", markup=False)
         return 1
 
 
-def _run_gateway(wanted: Dev, sandbox: Sandbox, console: Console) -> int:
-    port = free_port(wanted.port, wanted.host)
-    visible = HOST if wanted.host in _EVERYWHERE else wanted.host
+def _run_gateway(options: Dev, sandbox: Sandbox, console: Console) -> int:
+    port = free_port(options.port, options.host)
+    visible = HOST if options.host in _EVERYWHERE else options.host
     url = f"http://{visible}:{port}"
-    _tell_moved(console, wanted.port, url)
-    settings = sandbox.settings(host=wanted.host, port=port, domains=list(wanted.domains))
+    _tell_moved(console, options.port, url)
+    settings = sandbox.settings(host=options.host, port=port, domains=list(options.domains))
     # regardless of the environment, it listens where the banner says and is a single process, so that `/metrics` and
     # the log cover all requests and it is notified of every change
     alone = {
-        "host": wanted.host,
+        "host": options.host,
         "port": port,
         "workers": 1,
         "stream": "inside",
@@ -88,13 +78,13 @@ def _run_gateway(wanted: Dev, sandbox: Sandbox, console: Console) -> int:
     environment = environment_with(settings, aws_variables(sandbox))
 
     def start() -> Child:
-        return Child(*wanted.command, environment=environment)
+        return Child(*options.command, environment=environment)
 
-    changes = changes_under(_PACKAGE, *sources_of(wanted.domains)) if wanted.reload else ticks()
+    changes = changes_under(_PACKAGE, *sources_of(options.domains)) if options.reload else ticks()
     child = start()
     try:
         until_healthy(child, visible, port)
-        show(console, _up(wanted, sandbox, url, settings))
+        show(console, _up(options, sandbox, url, settings))
     except BaseException:
         child.stop()
         raise
@@ -102,17 +92,17 @@ def _run_gateway(wanted: Dev, sandbox: Sandbox, console: Console) -> int:
     def tell(text: str) -> None:
         console.print(text, style="yellow", markup=False)
 
-    return supervise(child, start, while_it_runs(sandbox, changes), tell, reload=wanted.reload)
+    return supervise(child, start, while_it_runs(sandbox, changes), tell, reload=options.reload)
 
 
-def _up(wanted: Dev, sandbox: Sandbox, url: str, settings: Settings) -> RunningGateway:
+def _up(options: Dev, sandbox: Sandbox, url: str, settings: Settings) -> RunningGateway:
     model = load_domains(settings.served_domains).model
     tenants = demo_tenants(model)
     role = shown_role(model)
     return RunningGateway(
         gateway=url,
         aws=sandbox.url,
-        engine=_engine(wanted, sandbox),
+        engine=_engine(options, sandbox),
         token=sandbox.token(tenants[0].name, role),
         query=first_query(model),
         domains=tuple(domain.name for domain in model.domains),
@@ -144,11 +134,11 @@ def aws_variables(sandbox: Sandbox) -> dict[str, str]:
     }
 
 
-def _engine(wanted: Dev, sandbox: Sandbox) -> str:
-    if wanted.dynamodb_endpoint is None:
+def _engine(options: Dev, sandbox: Sandbox) -> str:
+    if options.dynamodb_endpoint is None:
         return "moto, in memory"
     kept = "" if sandbox.ready.seeded else "; the table existed and was left unchanged"
-    return f"{wanted.dynamodb_endpoint}{kept}"
+    return f"{options.dynamodb_endpoint}{kept}"
 
 
 def _tell_moved(console: Console, port: int, url: str) -> None:

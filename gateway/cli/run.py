@@ -73,7 +73,7 @@ def token(
     ] = None,
 ) -> None:
     """Print a token from the running sandbox."""
-    from gateway.cli.dev import token as fetch
+    from gateway.sandbox.dev.issuer import ask_for_token
 
     with exit_on_error():
-        typer.echo(fetch(tenant, role, subject, url, expires_in))
+        typer.echo(ask_for_token(url, tenant, role, subject, expires_in))

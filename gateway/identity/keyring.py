@@ -97,7 +97,7 @@ class Keyring:
             if fetched.keys != before.keys:
                 self._on_change()
 
-    def _since(self, moment: float) -> float:
-        elapsed = self._clock() - moment
+    def _since(self, timestamp: float) -> float:
+        elapsed = self._clock() - timestamp
         # A clock that is set back must not extend the life of keys.
         return elapsed if elapsed >= 0 else math.inf

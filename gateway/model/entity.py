@@ -120,9 +120,8 @@ class Reference:
     description: str
     bind: Mapping[str, str] = field(default_factory=dict)
     required: bool = False  # the other item must exist when this one starts to refer to it
-    on_remove: OneOf["restrict", "cascade"] | None = (
-        None  # when the other item is removed: refuse the removal, or remove this one too
-    )
+    # when the other item is removed: refuse the removal, or remove this one too
+    on_remove: OneOf["restrict", "cascade"] | None = None
     deprecated: str | None = None
 
     @property

@@ -50,10 +50,10 @@ class Filter:
     comparisons: tuple[Comparison, ...]
 
 
-def filter_of(given: Mapping[str, Any]) -> Filter | None:
+def filter_of(argument: Mapping[str, Any]) -> Filter | None:
     """The caller's filter, or None if it compares nothing."""
     comparisons = [
-        comparison for attribute, values in given.items() if values for comparison in _comparisons(attribute, values)
+        comparison for attribute, values in argument.items() if values for comparison in _comparisons(attribute, values)
     ]
     return (
         Filter(tuple(sorted(comparisons, key=lambda comparison: (comparison.attribute, comparison.operator))))
@@ -62,8 +62,8 @@ def filter_of(given: Mapping[str, Any]) -> Filter | None:
     )
 
 
-def _comparisons(attribute: str, given: Mapping[str, Any]) -> Iterator[Comparison]:
-    for operator, value in given.items():
+def _comparisons(attribute: str, operators: Mapping[str, Any]) -> Iterator[Comparison]:
+    for operator, value in operators.items():
         if value is None:
             continue
         if operator == BETWEEN:

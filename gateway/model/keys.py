@@ -90,26 +90,26 @@ def shard_of(value: str, count: int) -> str:
     return str(crc32(value.encode()) % count)
 
 
-def bucket_of(bucket: Bucket, moment: datetime) -> str:
-    return timestamp_text(bucket.of, moment)[: BUCKET_LENGTH[bucket.size]].replace("T", "-")
+def bucket_of(bucket: Bucket, timestamp: datetime) -> str:
+    return timestamp_text(bucket.of, timestamp)[: BUCKET_LENGTH[bucket.size]].replace("T", "-")
 
 
 def buckets_between(bucket: Bucket, first: datetime, last: datetime) -> tuple[str, ...]:
     """Every bucket that can hold a timestamp of the range, oldest first."""
-    moment, final = utc(bucket.of, first), utc(bucket.of, last)
+    timestamp, final = utc(bucket.of, first), utc(bucket.of, last)
     buckets: list[str] = []
-    while moment <= final:
-        buckets.append(bucket_of(bucket, moment))
+    while timestamp <= final:
+        buckets.append(bucket_of(bucket, timestamp))
         if len(buckets) > MAX_BUCKETS:
             raise BadUserInput(f"the range of `{bucket.of}` spans more than {MAX_BUCKETS} {bucket.size}s")
         if buckets[-1] == bucket_of(bucket, final):
             break
-        moment = _next(bucket, moment)
+        timestamp = _next(bucket, timestamp)
     return tuple(buckets)
 
 
-def _next(bucket: Bucket, moment: datetime) -> datetime:
-    hour = moment.replace(minute=0, second=0, microsecond=0)
+def _next(bucket: Bucket, timestamp: datetime) -> datetime:
+    hour = timestamp.replace(minute=0, second=0, microsecond=0)
     match bucket.size:
         case "hour":
             return hour + timedelta(hours=1)

@@ -98,6 +98,11 @@ class Model:
         """The roles that a token can carry: those of all domains, strongest first, or the standard ones."""
         return {name: role for name, role in self.all_roles.items() if not role.acting}
 
+    @cached_property
+    def placements(self) -> tuple[tuple[Entity, Placement], ...]:
+        """Every place of every entity."""
+        return tuple((entity, place) for entity in self.entities.values() for place in entity.placements)
+
     def lookup(self, name: str) -> Lookup:
         pattern = self.patterns.get(name)
         if not isinstance(pattern, Lookup):

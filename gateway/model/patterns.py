@@ -161,11 +161,11 @@ def sorted_by(place: Placement) -> frozenset[str]:
     return place.sk.names - DERIVED
 
 
-def searched_by(listing: Listing, given: Mapping[str, Any]) -> frozenset[str]:
+def searched_by(listing: Listing, arguments: Mapping[str, Any]) -> frozenset[str]:
     """The attributes in the sort key that a caller compares with these arguments."""
     between = () if listing.between is None else (listing.between,)
-    named = {name for name in (*listing.where, *between) if given.get(name) is not None}
-    return frozenset(named if given.get(LAST_HOURS) is None else named.union(between))
+    named = {name for name in (*listing.where, *between) if arguments.get(name) is not None}
+    return frozenset(named if arguments.get(LAST_HOURS) is None else named.union(between))
 
 
 def own_parameters(model: "Model", relation: Relation) -> tuple[str, ...]:
@@ -246,8 +246,8 @@ class ListingArguments(NamedTuple):
     required: frozenset[str]
     optional: frozenset[str]
 
-    def fits(self, given: Set[str]) -> bool:
-        return self.required <= given <= self.required | self.optional
+    def fits(self, names: Set[str]) -> bool:
+        return self.required <= names <= self.required | self.optional
 
 
 def listing_arguments(model: "Model", listing: Listing) -> ListingArguments:
@@ -260,20 +260,20 @@ def listing_arguments(model: "Model", listing: Listing) -> ListingArguments:
     return ListingArguments(frozenset(parameters(model, listing)) - names, names)
 
 
-def chosen(model: "Model", choice: Choice, given: Set[str]) -> Listing:
+def chosen(model: "Model", choice: Choice, names: Set[str]) -> Listing:
     """The listing for these arguments, or `BadUserInput`: no two listings take the same ones, so there is one or
     none."""
     listings = [model.listing(name) for name in choice.patterns]
     for listing in listings:
-        if listing_arguments(model, listing).fits(given):
+        if listing_arguments(model, listing).fits(names):
             return listing
-    if CONSISTENT in given and any(listing_arguments(model, listed).fits(given - {CONSISTENT}) for listed in listings):
+    if CONSISTENT in names and any(listing_arguments(model, listed).fits(names - {CONSISTENT}) for listed in listings):
         raise BadUserInput(
             f"`{choice.name}` cannot be read consistently with these arguments; leave out `{CONSISTENT}`, and send the"
             " consistency token of a change to see that change"
         )
     ways = "; ".join(_words(listing_arguments(model, listing)) for listing in listings)
-    raise BadUserInput(f"`{choice.name}` cannot be queried by {_names(given)}; it can be queried by {ways}")
+    raise BadUserInput(f"`{choice.name}` cannot be queried by {_names(names)}; it can be queried by {ways}")
 
 
 def _words(arguments: ListingArguments) -> str:

@@ -220,9 +220,9 @@ def _record(role: Role) -> Partitions:
     return Partitions(None, f"{IDEMPOTENCY}#{SUBJECT}#*" if role.own else f"{IDEMPOTENCY}#*")
 
 
-def _distinct(found: Iterable[Partitions]) -> tuple[Partitions, ...]:
+def _distinct(partitions: Iterable[Partitions]) -> tuple[Partitions, ...]:
     """Removes duplicates and those that another one contains, because the size of a policy is limited."""
-    every = set(found)
+    every = set(partitions)
     kept = (
         partition
         for partition in every

@@ -91,10 +91,10 @@ async def _no_renewal(session: Session) -> NoReturn:
     raise AssertionError("nothing is sent")
 
 
-def _legend(made: Callable[..., Any]) -> Iterator[str]:
+def _legend(function: Callable[..., Any]) -> Iterator[str]:
     """What the names in the source mean: fields of rows and responses, and strings."""
-    names = {"Row", *_names(made.__code__)}
-    values = {name: value for name, value in made.__globals__.items() if name in names}
+    names = {"Row", *_names(function.__code__)}
+    values = {name: value for name, value in function.__globals__.items() if name in names}
     for name, value in values.items():
         if hasattr(value, "__struct_encode_fields__"):
             fields = zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True)

@@ -5,9 +5,12 @@ import logging
 import re
 from functools import lru_cache
 from http import HTTPStatus
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from starlette.types import ASGIApp
+
+if TYPE_CHECKING:
+    from gateway.serving.hardened_http import HardenedHttp
 
 _LOG = logging.getLogger("uvicorn.error")
 STATUS_LINES = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus}
@@ -18,27 +21,6 @@ _VISIBLE = bytes([9, *range(0x20, 0x7F), *range(0x80, 0x100)])
 # headers that determine where a body ends
 _FRAMING = frozenset((b"content-length", b"transfer-encoding", b"connection"))
 _FAILED = b"Internal Server Error"
-
-
-class HttpConnection(Protocol):
-    """The interface of the connection that a response needs."""
-
-    write_paused: bool
-    transport: asyncio.Transport
-
-    def default_head(self) -> bytes: ...
-
-    def write(self, data: bytes) -> None: ...
-
-    def close(self) -> None: ...
-
-    def resume_reading(self) -> None: ...
-
-    async def drain(self) -> None: ...
-
-    def answered(self) -> None: ...
-
-    def ended(self, task: "asyncio.Task[None]") -> None: ...
 
 
 class HttpExchange:
@@ -64,7 +46,7 @@ class HttpExchange:
     )
 
     def __init__(
-        self, connection: HttpConnection, scope: dict[str, Any], keep_alive: bool, expects_continue: bool
+        self, connection: "HardenedHttp", scope: dict[str, Any], keep_alive: bool, expects_continue: bool
     ) -> None:
         self._connection = connection
         self.scope = scope

@@ -186,9 +186,8 @@ class HardenedWebSocket(asyncio.Protocol):
             self._event.clear()
             await self._event.wait()
         message = self._received[0]
-        if (
-            message["type"] != "websocket.disconnect"
-        ):  # the disconnect is the last message, however often the app receives
+        # the disconnect is the last message, however often the app receives
+        if message["type"] != "websocket.disconnect":
             self._received.popleft()
         return message
 

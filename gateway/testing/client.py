@@ -144,8 +144,8 @@ class GatewayClient:
         after: str | None = None,
     ) -> AbstractContextManager[BlockingEvents]:
         """`with client.subscribe(...) as events:` and then `events.next()`; `after` is a position."""
-        given = partial(self._client.subscribe, tenant=tenant, role=role, subject=subject, after=after)
-        return blocking(self._portal, given(text, variables))
+        events = self._client.subscribe(text, variables, tenant=tenant, role=role, subject=subject, after=after)
+        return blocking(self._portal, events)
 
 
 async def _posted(endpoint: ASGIApp, body: bytes, bearer: str) -> tuple[int, dict[str, Any]]:

@@ -80,10 +80,10 @@ class _Place:
 
 
 @asynccontextmanager
-async def _running(wanted: ServedForTests) -> AsyncIterator[AsyncGatewayClient]:
+async def _running(served: ServedForTests) -> AsyncIterator[AsyncGatewayClient]:
     async with AsyncExitStack() as stack:
-        model = load_domains(wanted.domains).model
-        place = await stack.enter_async_context(_sandbox(wanted) if wanted.on == "sandbox" else _memory(wanted, model))
+        model = load_domains(served.domains).model
+        place = await stack.enter_async_context(_sandbox(served) if served.on == "sandbox" else _memory(served, model))
         log = CallLog(place.services.dynamodb)
         services = Services(log, place.services.sts, fetch_keys, place.services.close, place.services.bus)
         gateway = build_gateway(place.settings, place.aws, lambda line: None, services)
@@ -92,33 +92,33 @@ async def _running(wanted: ServedForTests) -> AsyncIterator[AsyncGatewayClient]:
 
 
 @asynccontextmanager
-async def _memory(wanted: ServedForTests, model: Model) -> AsyncIterator[_Place]:
+async def _memory(served: ServedForTests, model: Model) -> AsyncIterator[_Place]:
     memory = Memory(model.table, TABLE)
-    memory.put(_rows(wanted, model, datetime.now(UTC)))
+    memory.put(_rows(served, model, datetime.now(UTC)))
     aws = boto3.Session("AKID", "secret", region_name=REGION)
     bus = InProcessBus()
     memory.on_change = NotesOfMemory(model.table, bus).publish
     services = Services(memory, MemorySts(), bus=bus)
-    yield _Place(services, settings(domains=list(wanted.domains), **wanted.changes), aws)
+    yield _Place(services, settings(domains=list(served.domains), **served.changes), aws)
 
 
 @asynccontextmanager
-async def _sandbox(wanted: ServedForTests) -> AsyncIterator[_Place]:
+async def _sandbox(served: ServedForTests) -> AsyncIterator[_Place]:
     # moto keeps the tables of an account in the process; another account has none of them
     account = "".join(secrets.choice("123456789") for _ in range(12))
-    options = Options(port=0, account=account, region=REGION, log="WARNING", domains=wanted.domains)
+    options = Options(port=0, account=account, region=REGION, log="WARNING", domains=served.domains)
     engine = engine_for(options)
     try:
         with listen(0) as listening:
             url = address_of(listening)
-            assembly = await build(options, engine, url, lambda model, now: _rows(wanted, model, now))
+            assembly = await build(options, engine, url, lambda model, now: _rows(served, model, now))
             with served_in_thread(assembly.app, listening):
-                yield _on_sandbox(wanted, assembly.ready)
+                yield _on_sandbox(served, assembly.ready)
     finally:
         await engine.close()
 
 
-def _on_sandbox(wanted: ServedForTests, ready: Ready) -> _Place:
+def _on_sandbox(served: ServedForTests, ready: Ready) -> _Place:
     aws = boto3.Session(ready.gateway.access_key, ready.gateway.secret_key, region_name=REGION)
     dynamodb, sts = DynamoDBClient(), StsClient(aws, endpoint_url=ready.url)
 
@@ -127,17 +127,17 @@ def _on_sandbox(wanted: ServedForTests, ready: Ready) -> _Place:
         await sts.close()
 
     values = {
-        "domains": list(wanted.domains),
+        "domains": list(served.domains),
         "table_name": ready.table,
         "tenant_role_arn": ready.role_arn,
         "dynamodb_endpoint": ready.url,
         "sts_endpoint": ready.url,
         "files_bucket": ready.bucket,
         "s3_endpoint": ready.url,
-        **wanted.changes,
+        **served.changes,
     }
     return _Place(Services(dynamodb, sts, close=close), settings(**values), aws)
 
 
-def _rows(wanted: ServedForTests, model: Model, now: datetime) -> list[dict[str, Any]]:
-    return seed_items(model, now) if wanted.demo else []
+def _rows(served: ServedForTests, model: Model, now: datetime) -> list[dict[str, Any]]:
+    return seed_items(model, now) if served.demo else []

@@ -18,10 +18,10 @@ from gateway.iam.formal.difference import Widening, widenings
 from gateway.iam.formal.formula import FALSE, TRUE
 from gateway.iam.formal.proof import prove
 from gateway.iam.formal.solver.solver import Answer
-from gateway.iam.formal.theorems import Theorem, theorems
+from gateway.iam.formal.theorems import Theorem, subject, theorems
 from gateway.iam.language.verdict import Allow, Deny
 from gateway.iam.policies.generate import documents
-from gateway.ops.isolation.formal_proof import EXAMPLE, model_subject, without_sandbox
+from gateway.ops.isolation.formal_proof import EXAMPLE, without_sandbox
 from gateway.ops.isolation.formal_report import FormalReport, write_formal_report
 
 RUN = CliRunner()
@@ -94,7 +94,7 @@ def test_the_proof_of_what_the_model_makes_passes(tmp_path: Path) -> None:
 
 def test_the_report_is_whole_for_an_auditor(tmp_path: Path) -> None:
     """Theorems with their meaning, assumptions with who settles them, versions, and hashes; in JSON as in the text."""
-    found = model_subject(MODEL, documents(MODEL))
+    found = subject(MODEL, documents(MODEL), EXAMPLE)
     few = [each for each in theorems(found) if each.name in ("no foreign item", "a session policy cannot widen")]
     outcomes = tuple(prove(few, EXAMPLE))
     made = FormalReport(datetime.now(UTC), "a few documents", {"boundary.json": "0" * 64}, outcomes, (), "impossible")
@@ -123,7 +123,7 @@ def test_a_lemma_that_does_not_hold_fails_the_proof(
 
 
 def test_without_the_sandbox_a_counterexample_says_so() -> None:
-    found = model_subject(MODEL, documents(MODEL))
+    found = subject(MODEL, documents(MODEL), EXAMPLE)
     refuted = [each for each in prove([Theorem("no foreign item", "viewer", TRUE)], EXAMPLE) if not each.proved]
     assert list(without_sandbox(found, refuted)) == [
         "not sent to the sandbox: pip install 'tenant-graphql-gateway[sandbox]'"

@@ -8,10 +8,9 @@ from gateway.demo import MODEL
 from gateway.iam.formal.compiler import Layer
 from gateway.iam.formal.formula import Formula, both, either, negated
 from gateway.iam.formal.solver.solver import solve
-from gateway.iam.formal.specification import SPLITS, role_meaning
+from gateway.iam.formal.specification import SPLITS
 from gateway.iam.formal.theorems import ProofSubject, Theorem, of_document, subject
 from gateway.iam.language.errors import PolicyError
-from gateway.iam.policies.roles import roles_of
 from tests.policies.fixtures import DEPLOYMENT, SHIPPED
 from tests.policies.mutations import Mutant
 
@@ -20,7 +19,7 @@ Fate = Literal["refused", "refuted", "no weaker", "survived"]
 
 @cache
 def shipped() -> ProofSubject:
-    return subject(MODEL, [role_meaning(role) for role in roles_of(MODEL)], SHIPPED, DEPLOYMENT)
+    return subject(MODEL, SHIPPED, DEPLOYMENT)
 
 
 def fate(name: str, mutant: Mutant) -> tuple[Fate, Theorem | None]:
@@ -42,7 +41,7 @@ def fate(name: str, mutant: Mutant) -> tuple[Fate, Theorem | None]:
 
 def _with(name: str, mutant: Mutant) -> ProofSubject:
     """The shipped documents with this one instead; the others are compiled once."""
-    made = subject(MODEL, shipped().roles, {name: mutant.document}, DEPLOYMENT)
+    made = subject(MODEL, {name: mutant.document}, DEPLOYMENT)
     documents, layers = {**shipped().documents, **made.documents}, {**shipped().layers, **made.layers}
     return replace(shipped(), documents=documents, layers=layers)
 

@@ -12,7 +12,7 @@ from gateway.iam.policies.generate import LIMITS, STREAM_FILE, documents, kind_o
 from gateway.iam.policies.lint import lint
 from gateway.iam.policies.review import review
 from gateway.ops.policies.files import README, load_policies, stale_policies
-from gateway.ops.policies.statement_docs import about, words
+from gateway.ops.policies.readme import about, words
 from tests.policies.fixtures import SHIPPED
 
 DIRECTORY = Path(__file__).parents[2] / "policies"

@@ -20,6 +20,7 @@ from gateway.cli import dev as commands
 from gateway.cli.dev import Dev, dev, while_it_runs
 from gateway.errors import Unavailable
 from gateway.sandbox.assembly import SandboxAssembly
+from gateway.sandbox.dev.issuer import ask_for_token
 from gateway.sandbox.ready import Options
 from gateway.sandbox.sandbox import Sandbox
 from gateway.sandbox.server import free_port, listen
@@ -256,6 +257,6 @@ def test_with_reload_a_change_of_ones_own_domain_restarts_the_gateway(
 
 
 def test_a_token_comes_from_the_running_sandbox(assembly: SandboxAssembly) -> None:
-    assert commands.token("acme", "viewer", url=assembly.ready.url).count(".") == 2
+    assert ask_for_token(assembly.ready.url, "acme", "viewer").count(".") == 2
     with pytest.raises(Unavailable, match="gateway dev"):
-        commands.token("acme", "viewer", url=f"http://127.0.0.1:{free_port(0)}")
+        ask_for_token(f"http://127.0.0.1:{free_port(0)}", "acme", "viewer")

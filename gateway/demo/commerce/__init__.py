@@ -14,13 +14,13 @@ from gateway.demo.commerce import (
     user,
 )
 from gateway.demo.commerce.account import ACCOUNT
-from gateway.demo.commerce.examples import EXAMPLES
 from gateway.demo.commerce.ordering import ORDERING
 from gateway.demo.commerce.people import PEOPLE
 from gateway.demo.commerce.roles import ROLES
 from gateway.demo.commerce.seeds import rows
 from gateway.demo.commerce.shipping import QUERIES
 from gateway.demo.commerce.stocking import OUT_OF_STOCK, REMOVE_PRODUCT, STOCKING
+from gateway.demo.examples import read_examples
 from gateway.demo.shops import TENANTS
 
 _FILES = (user, account, order, order_line, history, product, category, supplier)
@@ -44,7 +44,12 @@ DOMAIN = Domain(
         *STOCKING,
         *ORDERING,
     ),
-    demo=Demo(tenants=TENANTS, rows=rows, examples=EXAMPLES, front_end=Path(__file__).parents[1] / "storefront"),
+    demo=Demo(
+        tenants=TENANTS,
+        rows=rows,
+        examples=read_examples("commerce"),
+        front_end=Path(__file__).parents[1] / "storefront",
+    ),
     error_codes=(OUT_OF_STOCK,),
     roles=ROLES,
     indexes=order.INDEXES,

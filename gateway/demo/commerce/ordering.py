@@ -12,6 +12,7 @@ from gateway import (
     Field,
     Id,
     Integer,
+    Item,
     ListOf,
     Mutation,
     MutationResult,
@@ -28,7 +29,6 @@ from gateway import (
 )
 from gateway.demo.commerce.history import moved
 from gateway.demo.commerce.order import OrderStatus
-from gateway.demo.commerce.records import Order, OrderLine, Product
 from gateway.demo.commerce.stocking import out_of_stock
 
 # order, copy, event, user and idempotency record, and two writes for each line: within the 100 of a transaction
@@ -59,9 +59,9 @@ async def place_order(writer: Writer, values: dict[str, Any]) -> MutationResult:
     lines = _checked(values["lines"])
     products = await _products(writer, list(lines))
     placed, order_id = now(), values.get("orderId") or new_id()
-    total = sum((product.price * lines[name] for name, product in products.items()), Decimal(0))
+    total = sum((product["price"] * lines[name] for name, product in products.items()), Decimal(0))
     items: list[dict[str, Any]] = [
-        {"productId": name, "quantity": lines[name], "title": product.title, "unitPrice": product.price}
+        {"productId": name, "quantity": lines[name], "title": product["title"], "unitPrice": product["price"]}
         for name, product in products.items()
     ]
     change = writer.change()
@@ -71,7 +71,7 @@ async def place_order(writer: Writer, values: dict[str, Any]) -> MutationResult:
         "status": OrderStatus.PENDING,
         "placedAt": placed,
         "total": total,
-        "currency": next(iter(products.values())).currency,
+        "currency": next(iter(products.values()))["currency"],
         "productIds": list(lines),
         "items": items,
         "note": values.get("note"),
@@ -86,22 +86,22 @@ async def place_order(writer: Writer, values: dict[str, Any]) -> MutationResult:
     return await writer.commit(change, MutationResult(item))
 
 
-def _checked(given: list[dict[str, Any]]) -> dict[str, int]:
-    if not 1 <= len(given) <= MAX_LINES:
+def _checked(ordered: list[dict[str, Any]]) -> dict[str, int]:
+    if not 1 <= len(ordered) <= MAX_LINES:
         raise invalid(f"an order has 1 to {MAX_LINES} lines", "lines")
-    lines = {line["productId"]: line["quantity"] for line in given}
-    if len(lines) != len(given):
+    lines = {line["productId"]: line["quantity"] for line in ordered}
+    if len(lines) != len(ordered):
         raise invalid("two lines have the same product; add their quantities", "lines")
     return lines
 
 
-async def _products(writer: Writer, names: list[str]) -> dict[str, Product]:
-    stored = await writer.many(Product, [{"productId": name} for name in names])
+async def _products(writer: Writer, names: list[str]) -> dict[str, Item]:
+    stored = await writer.many("Product", [{"productId": name} for name in names])
     products = {name: item for name, item in zip(names, stored, strict=True) if item is not None}
     for name in names:
         if name not in products:
             raise missing("Product", {"productId": name})
-    if len({item.currency for item in products.values()}) > 1:
+    if len({item["currency"] for item in products.values()}) > 1:
         raise invalid("the products have different currencies", "lines")
     return products
 
@@ -113,26 +113,26 @@ def _take(change: Change, product: str, amount: int) -> None:
 
 
 async def change_status(writer: Writer, values: dict[str, Any]) -> MutationResult:
-    order = await writer.stored(Order, {"orderId": values["orderId"]}, values.get("version"))
-    status, new_status = order.status, values["status"]
+    order = await writer.stored("Order", {"orderId": values["orderId"]}, values.get("version"))
+    status, new_status = order["status"], values["status"]
     if new_status not in _NEXT[status]:
         legal = ", ".join(following.name for following in _NEXT[status]) or "nothing"
         raise invalid(
             f"`status` cannot change from {status.name} to {new_status.name}; it can change to {legal}", "status"
         )
     change = writer.change()
-    item = change.update(order.as_item, {"status": new_status})
+    item = change.update(order, {"status": new_status})
     moved(writer, change, item)
     if new_status is OrderStatus.CANCELLED:
         await _return_stock(writer, change, order)
     return await writer.commit(change, MutationResult(item))
 
 
-async def _return_stock(writer: Writer, change: Change, order: Order) -> None:
-    keys = [{"orderId": order.orderId, "productId": name} for name in order.productIds]
-    for line in await writer.many(OrderLine, keys):
+async def _return_stock(writer: Writer, change: Change, order: Item) -> None:
+    keys = [{"orderId": order["orderId"], "productId": name} for name in order["productIds"]]
+    for line in await writer.many("OrderLine", keys):
         if line is not None:
-            _take(change, line.productId, line.quantity)
+            _take(change, line["productId"], line["quantity"])
 
 
 async def cancel_order(writer: Writer, values: dict[str, Any]) -> MutationResult:
@@ -144,8 +144,8 @@ async def hold_order(writer: Writer, values: dict[str, Any]) -> MutationResult:
 
 
 async def release_order(writer: Writer, values: dict[str, Any]) -> MutationResult:
-    order = await writer.stored(Order, {"orderId": values["orderId"]}, values.get("version"))
-    if order.status is not OrderStatus.REVIEW:
+    order = await writer.stored("Order", {"orderId": values["orderId"]}, values.get("version"))
+    if order["status"] is not OrderStatus.REVIEW:
         raise Rejected(Fault(UserErrorCode.INVALID, "the order is not in the review queue", "orderId"))
     status = OrderStatus.CONFIRMED if values["approve"] else OrderStatus.CANCELLED
     return await change_status(writer, {**values, "status": status})

@@ -1,7 +1,6 @@
 """Mutations of users and their contacts; e-mail addresses and phone numbers are unique in the tenant."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 from gateway import (
@@ -16,24 +15,25 @@ from gateway import (
     UserErrorCode,
     Writer,
     invalid,
+    now,
     remove,
 )
 from gateway.demo.commerce.user import ENTITIES as USERS
 
 USER, EMAIL, PHONE = USERS
 # the main address on the user, and the entity that holds all of them
-_CONTACTS = {"email": "Email", "phone": "Phone"}
+_CONTACTS = {"email": EMAIL, "phone": PHONE}
 
 
 def _contact(change: Change, user_id: str, attribute: str, value: str) -> Item:
-    values = {"userId": user_id, attribute: value, "verified": False, "addedAt": datetime.now(UTC)}
-    return change.create(_CONTACTS[attribute], values)
+    values = {"userId": user_id, attribute: value, "verified": False, "addedAt": now()}
+    return change.create(_CONTACTS[attribute].name, values)
 
 
 async def create_user(writer: Writer, values: dict[str, Any]) -> MutationResult:
     attributes = {name: value for name, value in values.items() if value is not None}
     change = writer.change()
-    item = change.create("User", {**attributes, "createdAt": datetime.now(UTC)})
+    item = change.create("User", {**attributes, "createdAt": now()})
     for attribute in _CONTACTS:
         if attribute in attributes:
             _contact(change, attributes["userId"], attribute, attributes[attribute])
@@ -54,7 +54,7 @@ async def update_user(writer: Writer, values: dict[str, Any]) -> MutationResult:
 
 
 async def _replace_contact(writer: Writer, change: Change, user: Item, attribute: str, value: str | None) -> None:
-    user_id, entity = user.values["userId"], _CONTACTS[attribute]
+    user_id, entity = user.values["userId"], _CONTACTS[attribute].name
     old = user.values.get(attribute)
     stored = await writer.find(entity, {"userId": user_id, attribute: old}) if old is not None else None
     if stored is not None:
@@ -78,9 +78,7 @@ async def remove_user(writer: Writer, values: dict[str, Any]) -> MutationResult:
     return await writer.commit(change, MutationResult(user))
 
 
-def _add(attribute: str) -> Mutation:
-    entity = EMAIL if attribute == "email" else PHONE
-
+def _add(attribute: str, entity: Entity) -> Mutation:
     async def run(writer: Writer, values: dict[str, Any]) -> MutationResult:
         change = writer.change()
         there = Fault(UserErrorCode.NOT_FOUND, f"there is no user `{values['userId']}`", "userId")
@@ -93,27 +91,23 @@ def _add(attribute: str) -> Mutation:
     return Mutation(name=name, description=words, returns=entity.name, input=_key(entity), run=run)
 
 
-def _remove(attribute: str) -> Mutation:
-    plain = remove(EMAIL if attribute == "email" else PHONE)
-
+def _remove(attribute: str, entity: Entity) -> Mutation:
     async def run(writer: Writer, values: dict[str, Any]) -> MutationResult:
         user = await writer.find("User", {"userId": values["userId"]})
         if user is not None and user.values.get(attribute) == values[attribute]:
             raise invalid(f"`{attribute}` is the user's main address or number; change the user first", attribute)
         key = {"userId": values["userId"], attribute: values[attribute]}
-        item = await writer.stored(plain.returns, key, values.get("version"))
+        item = await writer.stored(entity.name, key, values.get("version"))
         change = writer.change()
         if user is not None:
             # or it might become the main one at the same time
             change.unchanged(user)
         return await writer.commit(change, MutationResult(change.remove(item)))
 
-    return replace(plain, run=run)
+    return replace(remove(entity), run=run)
 
 
-def _verify(attribute: str) -> Mutation:
-    entity = EMAIL if attribute == "email" else PHONE
-
+def _verify(entity: Entity) -> Mutation:
     async def run(writer: Writer, values: dict[str, Any]) -> MutationResult:
         key = {name: values[name] for name in entity.key_names}
         item = await writer.stored(entity.name, key, values.get("version"))
@@ -166,7 +160,7 @@ PEOPLE: tuple[Mutation, ...] = (
         run=remove_user,
         removes=True,
     ),
-    *(_add(attribute) for attribute in _CONTACTS),
-    *(_verify(attribute) for attribute in _CONTACTS),
-    *(_remove(attribute) for attribute in _CONTACTS),
+    *(_add(attribute, entity) for attribute, entity in _CONTACTS.items()),
+    *map(_verify, _CONTACTS.values()),
+    *(_remove(attribute, entity) for attribute, entity in _CONTACTS.items()),
 )

@@ -1,7 +1,6 @@
 """Mutations of stock: set it after counting, or adjust it."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 from gateway import (
@@ -14,6 +13,7 @@ from gateway import (
     Mutation,
     MutationResult,
     Writer,
+    now,
     remove,
     upserts,
 )
@@ -31,7 +31,7 @@ async def set_stock(writer: Writer, values: dict[str, Any]) -> MutationResult:
     key, available = {"productId": values["productId"]}, values["available"]
     stored = await writer.find("Stock", key)
     change = writer.change()
-    changes = {"available": available, "updatedAt": datetime.now(UTC)}
+    changes = {"available": available, "updatedAt": now()}
     if stored is None:
         return await writer.commit(change, MutationResult(change.create("Stock", {**key, **changes})))
     stored = await writer.stored("Stock", key, values.get("version"))

@@ -8,6 +8,7 @@ from gateway import (
     Field,
     Id,
     Integer,
+    Item,
     ListOf,
     Mutation,
     MutationResult,
@@ -19,7 +20,6 @@ from gateway import (
     now,
     upserts,
 )
-from gateway.demo.devices.records import Device
 
 MAX_READINGS = 500  # of one bulk: 20 batches
 _AHEAD = timedelta(minutes=15)  # how far the clock of a device may be ahead of ours
@@ -33,8 +33,8 @@ _MEASURED = (
 _NEW_READING = Struct("NewReading", _MEASURED, "A value that a device measured.")
 
 
-def _reading(device: Device, values: dict[str, Any], today: datetime, field: str) -> dict[str, Any]:
-    days, recorded = device.retentionDays, values["recordedAt"]
+def _reading(device: Item, values: dict[str, Any], today: datetime, field: str) -> dict[str, Any]:
+    days, recorded = device["retentionDays"], values["recordedAt"]
     if recorded > today + _AHEAD:
         raise invalid(f"`recordedAt` is in the future: `{recorded.isoformat()}`", field)
     expires = recorded + timedelta(days=days)
@@ -43,11 +43,11 @@ def _reading(device: Device, values: dict[str, Any], today: datetime, field: str
             f"`recordedAt` is older than the {days} days for which readings are kept: `{recorded.isoformat()}`", field
         )
     attributes = {name: value for name, value in values.items() if value is not None}
-    return {**attributes, "deviceId": device.deviceId, "expiresAt": expires}
+    return {**attributes, "deviceId": device["deviceId"], "expiresAt": expires}
 
 
 async def record_reading(writer: Writer, values: dict[str, Any]) -> MutationResult:
-    device = await writer.stored(Device, {"deviceId": values["deviceId"]})
+    device = await writer.stored("Device", {"deviceId": values["deviceId"]})
     reading = _reading(device, values, now(), "recordedAt")
     change = writer.change()
     item = upserts.replace(change, "Reading", reading)
@@ -57,16 +57,16 @@ async def record_reading(writer: Writer, values: dict[str, Any]) -> MutationResu
 
 async def record_readings(writer: Writer, values: dict[str, Any]) -> MutationResult:
     """Not one transaction, which has at most 100 items: after an error the caller sends all of them again."""
-    given = values["readings"]
-    if not 1 <= len(given) <= MAX_READINGS:
+    inputs = values["readings"]
+    if not 1 <= len(inputs) <= MAX_READINGS:
         raise invalid(f"send 1 to {MAX_READINGS} readings at once", "readings")
-    device = await writer.stored(Device, {"deviceId": values["deviceId"]})
+    device = await writer.stored("Device", {"deviceId": values["deviceId"]})
     today = now()
-    readings = [_reading(device, row, today, "readings") for row in given]
+    readings = [_reading(device, row, today, "readings") for row in inputs]
     written = await writer.put_all("Reading", readings)
     change = writer.change()
     upserts.newest(change, "LatestReading", max(readings, key=lambda reading: reading["recordedAt"]), by="recordedAt")
-    return await writer.commit(change, MutationResult(device.as_item, {"written": written}))
+    return await writer.commit(change, MutationResult(device, {"written": written}))
 
 
 RECORDING = (

@@ -3,11 +3,10 @@
 from dataclasses import replace
 from typing import Any
 
-from gateway import Mutation, MutationResult, Writer, create, now, remove, update, upserts
+from gateway import Mutation, MutationResult, Writer, crud, now, upserts
 from gateway.demo.devices.device import DEVICE
 
-_CREATE = create(DEVICE, filled={"registeredAt": now})
-_UPDATE = update(DEVICE, but=("registeredAt",))
+_CREATE, _UPDATE, _REMOVE = crud(DEVICE, filled={"registeredAt": now})
 
 
 async def remove_device(writer: Writer, values: dict[str, Any]) -> MutationResult:
@@ -20,19 +19,11 @@ async def remove_device(writer: Writer, values: dict[str, Any]) -> MutationResul
 
 
 REGISTERING: tuple[Mutation, ...] = (
+    replace(_CREATE, name="registerDevice", description="Register a device."),
+    replace(_UPDATE, description="Change a device; a new retention applies to readings recorded from then on."),
     replace(
-        _CREATE,
-        name="registerDevice",
-        description="Register a device.",
-    ),
-    replace(
-        _UPDATE,
-        description="Change a device; a new retention applies to readings recorded from then on.",
-    ),
-    replace(
-        remove(DEVICE),
+        _REMOVE,
         description="Remove a device and its latest reading; its other readings stay until they expire.",
         run=remove_device,
-        removes=True,
     ),
 )

@@ -1,8 +1,8 @@
 """Publishing: posts, their authors, comments, likes and the leaderboard."""
 
 from gateway import Demo, Domain, crud
+from gateway.demo.examples import read_examples
 from gateway.demo.publishing import author, comment, draft, like, post, reader, score
-from gateway.demo.publishing.examples import EXAMPLES
 from gateway.demo.publishing.liking import LIKING
 from gateway.demo.publishing.seeds import rows
 from gateway.demo.publishing.writing import WRITING
@@ -17,5 +17,5 @@ DOMAIN = Domain(
     patterns=tuple(pattern for file in _FILES for pattern in file.PATTERNS),
     mutations=(*crud(author.AUTHOR), *reader.READING, *WRITING, *LIKING),
     indexes=post.INDEXES,
-    demo=Demo(tenants=TENANTS, rows=rows, examples=EXAMPLES),
+    demo=Demo(tenants=TENANTS, rows=rows, examples=read_examples("publishing")),
 )

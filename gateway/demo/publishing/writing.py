@@ -23,7 +23,6 @@ from gateway import (
 from gateway.demo.publishing.comment import COMMENT
 from gateway.demo.publishing.draft import DRAFT, TEXT
 from gateway.demo.publishing.liking import UNPUBLISHED, rank, shard_keys
-from gateway.demo.publishing.records import Draft, Post
 
 # with the draft, its copy, the score, its shards and the idempotency record: within the 100 of a transaction
 MAX_REMOVED_COMMENTS = 80
@@ -33,48 +32,48 @@ _POST_ID = Field("postId", Id(), "The post.")
 
 async def publish_post(writer: Writer, values: dict[str, Any]) -> MutationResult:
     key = {"postId": values["postId"]}
-    draft = await writer.stored(Draft, key, values.get("version"))
-    text = {attribute.name: draft.as_item[attribute.name] for attribute in TEXT}
+    draft = await writer.stored("Draft", key, values.get("version"))
+    text = {attribute.name: draft[attribute.name] for attribute in TEXT}
     change = writer.change()
-    if draft.publishedAt is None:
-        times = {"createdAt": draft.createdAt, "publishedAt": now()}
+    if draft["publishedAt"] is None:
+        times = {"createdAt": draft["createdAt"], "publishedAt": now()}
         item = change.create("Post", {**key, **text, **times})
-        change.update(draft.as_item, {"publishedAt": times["publishedAt"]})
+        change.update(draft, {"publishedAt": times["publishedAt"]})
         # it may have been published and liked before
         await rank(writer, change, item)
     else:
         item = change.update(await writer.stored("Post", key), text)
-        change.unchanged(draft.as_item)
+        change.unchanged(draft)
     return await writer.commit(change, MutationResult(item))
 
 
 async def unpublish_post(writer: Writer, values: dict[str, Any]) -> MutationResult:
     key = {"postId": values["postId"]}
-    post = await writer.stored(Post, key, values.get("version"))
+    post = await writer.stored("Post", key, values.get("version"))
     change = writer.change()
     change.update(await writer.stored("Draft", key), {"publishedAt": None})
-    change.remove(post.as_item)
+    change.remove(post)
     upserts.discard(change, "PostScore", key)
-    return await writer.commit(change, MutationResult(post.as_item))
+    return await writer.commit(change, MutationResult(post))
 
 
 async def remove_draft(writer: Writer, values: dict[str, Any]) -> MutationResult:
     """Only while it is unpublished: then no one can add a comment that would be left behind."""
     key = {"postId": values["postId"]}
-    draft = await writer.stored(Draft, key, values.get("version"))
-    if draft.publishedAt is not None:
+    draft = await writer.stored("Draft", key, values.get("version"))
+    if draft["publishedAt"] is not None:
         raise invalid("the post is published; unpublish it first", "postId")
     comments = await writer.listed("commentsOfPost", key)
     if len(comments) > MAX_REMOVED_COMMENTS:
         raise invalid(f"the post has more than {MAX_REMOVED_COMMENTS} comments; remove some of them first", "postId")
     change = writer.change()
-    change.remove(draft.as_item)
+    change.remove(draft)
     for comment in comments:
         change.remove(comment)
     for shard in shard_keys(values["postId"]):
         upserts.discard(change, "Counter", shard)
     upserts.discard(change, "PostScore", key)
-    return await writer.commit(change, MutationResult(draft.as_item))
+    return await writer.commit(change, MutationResult(draft))
 
 
 async def create_comment(writer: Writer, values: dict[str, Any]) -> MutationResult:

@@ -8,17 +8,16 @@ from gateway.iam.formal.formula import (
     Formula,
     Present,
     Ref,
-    Single,
     both,
     either,
     is_text,
     one_of,
 )
-from gateway.iam.formal.specification import SUBJECT, TENANT, RoleMeaning
+from gateway.iam.formal.specification import SUBJECT, TENANT, tagged
 from gateway.iam.formal.string_patterns import matches
 from gateway.iam.language.glob import Wild, parts
 from gateway.iam.policies.deployment import Deployment
-from gateway.iam.policies.roles import FILE_ACTIONS, FileGrant
+from gateway.iam.policies.roles import FILE_ACTIONS, FileGrant, GatewayRole
 from gateway.model import role_reach
 from gateway.model.files.keys import has_files
 from gateway.model.model import Model
@@ -33,7 +32,7 @@ def own_file(model: Model, deployment: Deployment) -> Formula:
     if not has_files(model):
         return FALSE
     named = matches(ARN[-1], (f"{deployment.bucket}/", Ref(TENANT), "/", Wild.MANY))
-    return both(_object(deployment.partition), _tagged(TENANT), named)
+    return both(_object(deployment.partition), tagged(TENANT), named)
 
 
 def role_files(model: Model, deployment: Deployment) -> Formula:
@@ -41,7 +40,7 @@ def role_files(model: Model, deployment: Deployment) -> Formula:
     return both(file_acts(*FILE_ACTIONS), own_file(model, deployment))
 
 
-def session_files(role: RoleMeaning) -> Formula:
+def session_files(role: GatewayRole) -> Formula:
     return either(*(_granted(grant) for grant in role.files)) if role.files else FALSE
 
 
@@ -54,7 +53,7 @@ def _below(path: str) -> Formula:
     before, marked, after = path.partition(role_reach.SUBJECT)
     named = (*parts(before), *((Ref(SUBJECT),) if marked else ()), *parts(after))
     tags = (TENANT, SUBJECT) if marked else (TENANT,)
-    return both(_object(None), _tagged(*tags), matches(ARN[-1], (Wild.MANY, "/", Ref(TENANT), "/", *named)))
+    return both(_object(None), tagged(*tags), matches(ARN[-1], (Wild.MANY, "/", Ref(TENANT), "/", *named)))
 
 
 def files_endpoint_means(deployment: Deployment) -> Formula:
@@ -63,7 +62,7 @@ def files_endpoint_means(deployment: Deployment) -> Formula:
     return both(file_acts(*FILE_ACTIONS), _object(deployment.partition), named, caller)
 
 
-def includes_files(strong: RoleMeaning, weak: RoleMeaning) -> bool:
+def includes_files(strong: GatewayRole, weak: GatewayRole) -> bool:
     """Whether the strong role reaches every file that the weak role reaches, with the same actions."""
     return all(
         _reaches(strong, action, path) for grant in weak.files for action in grant.actions for path in _of(grant)
@@ -74,7 +73,7 @@ def _of(grant: FileGrant) -> tuple[str, ...]:
     return grant.paths or ("*",)
 
 
-def _reaches(role: RoleMeaning, action: str, path: str) -> bool:
+def _reaches(role: GatewayRole, action: str, path: str) -> bool:
     reached = [grant_path for grant in role.files if action in grant.actions for grant_path in _of(grant)]
     return any(path == grant_path or path.startswith(grant_path.removesuffix("*")) for grant_path in reached)
 
@@ -83,7 +82,3 @@ def _object(partition: str | None) -> Formula:
     """Returns the ARN of an object, which has neither a region nor an account."""
     named = Present(ARN[0]) if partition is None else is_text(ARN[0], partition)
     return both(*(Present(key) for key in ARN), named, is_text(ARN[1], "s3"), is_text(ARN[2], ""), is_text(ARN[3], ""))
-
-
-def _tagged(*tags: str) -> Formula:
-    return both(*(both(Single(tag), Filled(tag)) for tag in tags))

@@ -45,27 +45,25 @@ class Constant:
 
 
 @dataclass(frozen=True, slots=True)
-class And:
+class _Junction:
+    """Keeps its hash: formulas are looked up often, and computing it visits every part."""
+
     parts: tuple["Formula", ...]
     _hash: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_hash", hash(("And", self.parts)))
+        object.__setattr__(self, "_hash", hash((type(self).__name__, self.parts)))
 
     def __hash__(self) -> int:
         return self._hash
 
 
-@dataclass(frozen=True, slots=True)
-class Or:
-    parts: tuple["Formula", ...]
-    _hash: int = field(init=False, repr=False, compare=False)
+class And(_Junction):
+    __slots__ = ()
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_hash", hash(("Or", self.parts)))
 
-    def __hash__(self) -> int:
-        return self._hash
+class Or(_Junction):
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,24 +156,22 @@ FALSE: Final = Constant(False)
 
 def both(*parts: Formula) -> Formula:
     """Returns the conjunction, flattened and without constants."""
-    distinct: dict[Formula, None] = {}
-    for part in parts:
-        if part == FALSE:
-            return FALSE
-        distinct.update(dict.fromkeys(part.parts if isinstance(part, And) else () if part == TRUE else (part,)))
-    kept = tuple(distinct)
-    return TRUE if not kept else kept[0] if len(kept) == 1 else And(kept)
+    return _joined(And, parts, neutral=TRUE, decisive=FALSE)
 
 
 def either(*parts: Formula) -> Formula:
     """Returns the disjunction, flattened and without constants."""
+    return _joined(Or, parts, neutral=FALSE, decisive=TRUE)
+
+
+def _joined(kind: type[And | Or], parts: tuple[Formula, ...], *, neutral: Constant, decisive: Constant) -> Formula:
     distinct: dict[Formula, None] = {}
     for part in parts:
-        if part == TRUE:
-            return TRUE
-        distinct.update(dict.fromkeys(part.parts if isinstance(part, Or) else () if part == FALSE else (part,)))
+        if part == decisive:
+            return decisive
+        distinct.update(dict.fromkeys(part.parts if isinstance(part, kind) else () if part == neutral else (part,)))
     kept = tuple(distinct)
-    return FALSE if not kept else kept[0] if len(kept) == 1 else Or(kept)
+    return neutral if not kept else kept[0] if len(kept) == 1 else kind(kept)
 
 
 def negated(part: Formula) -> Formula:
@@ -235,20 +231,20 @@ def occurrences(formula: Formula) -> tuple[Occurrence, ...]:
     return tuple(result)
 
 
-def _collect(formula: Formula, key: str, positive: bool, found: list[Occurrence]) -> None:
+def _collect(formula: Formula, key: str, positive: bool, collected: list[Occurrence]) -> None:
     match formula:
         case And(parts) | Or(parts):
             for part in parts:
-                _collect(part, key, positive, found)
+                _collect(part, key, positive, collected)
         case Not(part):
-            _collect(part, key, not positive, found)
+            _collect(part, key, not positive, collected)
         case Every(inner, part) | Some(inner, part):
-            found.append(Occurrence(formula, key, positive))
-            _collect(part, inner, positive, found)
+            collected.append(Occurrence(formula, key, positive))
+            _collect(part, inner, positive, collected)
         case Constant():
             return
         case _:
-            found.append(Occurrence(formula, key, positive))
+            collected.append(Occurrence(formula, key, positive))
 
 
 def keys_of(formula: Formula) -> frozenset[str]:

@@ -35,16 +35,16 @@ Facts = Mapping[str, Value]
 Holds = Callable[[Facts, str], bool]
 
 
-def facts(authorisation: Authorisation, more: Mapping[str, Value] | None = None) -> dict[str, Value]:
+def facts(authorisation: Authorisation) -> dict[str, Value]:
     """Returns the request as values of the keys that formulas use."""
-    values: dict[str, Value] = {**lowered(authorisation.context), **(more or {}), ACTION: authorisation.action.lower()}
+    values: dict[str, Value] = {**lowered(authorisation.context), ACTION: authorisation.action.lower()}
     parts = arn.segments(authorisation.resource)
     return values | dict(zip(ARN, parts[1:], strict=True)) if parts else values
 
 
 def evaluator(formula: Formula, splits: Mapping[str, Split]) -> Callable[[Facts], bool]:
     """Returns the formula as a function of the facts."""
-    holds = _Evaluation(splits).made(formula, "")
+    holds = _Evaluation(splits).closure(formula, "")
     return lambda request: holds(request, "")
 
 
@@ -53,13 +53,13 @@ class _Evaluation:
 
     def __init__(self, splits: Mapping[str, Split]) -> None:
         self._splits = splits
-        self._made: dict[tuple[Formula, str], Holds] = {}
+        self._closures: dict[tuple[Formula, str], Holds] = {}
 
-    def made(self, formula: Formula, key: str) -> Holds:
+    def closure(self, formula: Formula, key: str) -> Holds:
         """`key` is the set of the enclosing quantifier, or empty."""
-        holds = self._made.get((formula, key))
+        holds = self._closures.get((formula, key))
         if holds is None:
-            holds = self._made[formula, key] = self._make(formula, key)
+            holds = self._closures[formula, key] = self._make(formula, key)
         return holds
 
     def _make(self, formula: Formula, key: str) -> Holds:
@@ -67,11 +67,11 @@ class _Evaluation:
             case Constant(value):
                 return lambda request, element: value
             case And(parts):
-                return _all([self.made(part, key) for part in parts])
+                return _all([self.closure(part, key) for part in parts])
             case Or(parts):
                 return _any(self._options(parts, key))
             case Not(part):
-                inner = self.made(part, key)
+                inner = self.closure(part, key)
                 return lambda request, element: not inner(request, element)
             case Every() | Some():
                 return self._quantifier(formula)
@@ -86,14 +86,14 @@ class _Evaluation:
                 case Like(Piece(subject, -1), (str() as text,), False):
                     texts.setdefault(subject, set()).add(text)
                 case _:
-                    others.append(self.made(part, key))
+                    others.append(self.closure(part, key))
         return [
             *(_tested(subject, _listed(frozenset(alternatives)), ()) for subject, alternatives in texts.items()),
             *others,
         ]
 
     def _quantifier(self, formula: Every | Some) -> Holds:
-        key, inner = formula.key, self.made(formula.part, formula.key)
+        key, inner = formula.key, self.closure(formula.part, formula.key)
         every = isinstance(formula, Every)
 
         def holds(request: Facts, element: str) -> bool:

@@ -8,11 +8,12 @@ from gateway.iam.dynamodb.requests import authorisations
 from gateway.iam.dynamodb.sample_requests import Body
 from gateway.iam.formal.compiler import allowed
 from gateway.iam.formal.interpreter import evaluator, facts
-from gateway.iam.formal.specification import SPLITS, SUBJECT, TENANT, RoleMeaning
+from gateway.iam.formal.specification import SPLITS, SUBJECT, TENANT
 from gateway.iam.formal.theorems import ProofSubject
 from gateway.iam.language import glob
 from gateway.iam.policies.pattern_requests import SAMPLE_SUBJECT, questions, sample, transaction
 from gateway.iam.policies.policies import place_of
+from gateway.iam.policies.roles import GatewayRole
 from gateway.model import role_reach
 from gateway.model.keys import item_key
 from gateway.model.tenant import partition, tenant_id
@@ -50,7 +51,7 @@ def uses(subject: ProofSubject) -> Iterator[Use]:
             yield Use(role.name, name, operation, expected, held)
 
 
-def _reads(subject: ProofSubject, role: RoleMeaning) -> Iterator[tuple[str, str, Body, bool]]:
+def _reads(subject: ProofSubject, role: GatewayRole) -> Iterator[tuple[str, str, Body, bool]]:
     """Yields reads; a role with hidden attributes must name the attributes, because it may not request whole items."""
     table = subject.model.table
     for question in questions(subject.model, _TENANT):
@@ -69,7 +70,7 @@ def _reads(subject: ProofSubject, role: RoleMeaning) -> Iterator[tuple[str, str,
         )
 
 
-def _writes(subject: ProofSubject, role: RoleMeaning) -> Iterator[tuple[str, str, Body, bool]]:
+def _writes(subject: ProofSubject, role: GatewayRole) -> Iterator[tuple[str, str, Body, bool]]:
     """Yields the members of the transactions that mutations send, and the batches that migrations send."""
     spec, table = subject.model.table, subject.deployment.table
     for entity in subject.model.entities.values():
@@ -89,7 +90,7 @@ def _writes(subject: ProofSubject, role: RoleMeaning) -> Iterator[tuple[str, str
         yield f"batch of {entity.name}", "BatchWriteItem", batch, "BatchWriteItem" in open_to
 
 
-def _mutations(subject: ProofSubject, role: RoleMeaning) -> Iterator[tuple[str, str, Body, bool]]:
+def _mutations(subject: ProofSubject, role: GatewayRole) -> Iterator[tuple[str, str, Body, bool]]:
     """Yields the transaction of each mutation; a role may call the mutation if it has all of its places."""
     for mutation in subject.model.mutations:
         entity, action = subject.model.entities[mutation.returns], "DeleteItem" if mutation.removes else "PutItem"
@@ -100,9 +101,9 @@ def _mutations(subject: ProofSubject, role: RoleMeaning) -> Iterator[tuple[str, 
         yield mutation.name, "TransactWriteItems", body, all(action in actions for actions in open_to)
 
 
-def _open_to(role: RoleMeaning, path: str) -> frozenset[str]:
+def _open_to(role: GatewayRole, path: str) -> frozenset[str]:
     """Returns the actions that the role has in this partition of the table."""
-    if any(glob.compiled(glob.parts(hidden))(path) for hidden in (*role.hidden_keys, *role.closed)):
+    if any(glob.compiled(glob.parts(hidden))(path) for hidden in (*role.hidden_paths, *role.closed)):
         return frozenset()
     return frozenset(
         action

@@ -1,7 +1,6 @@
 """The specification of the documents, written independently of them: the rows, roles, resources and tags they allow.
 
-Theorems compare the documents with this specification. A role with other rows, such as those of one user, gets another
-`Scope`; the theorems about rows hold for any scope.
+Theorems compare the documents with this specification; those about rows hold for any `Scope`.
 """
 
 from collections.abc import Iterable
@@ -43,7 +42,7 @@ from gateway.iam.formal.formula import (
 from gateway.iam.formal.string_patterns import WHOLE, Split, matches, part, rest
 from gateway.iam.language.glob import Wild, parts
 from gateway.iam.policies.deployment import Deployment
-from gateway.iam.policies.roles import ITEM_ACTIONS, READS, RETURNING, FileGrant, GatewayRole, Grant
+from gateway.iam.policies.roles import ITEM_ACTIONS, READS, RETURNING, GatewayRole, Grant
 from gateway.iam.policies.statements import LEASE_ACTIONS, STREAM_READS
 from gateway.model import role_reach
 from gateway.model.model import Model
@@ -96,7 +95,7 @@ class Scope:
 
     def holds(self, subject: str) -> Formula:
         """Returns the formula: the text of the subject is a key in this scope."""
-        tags = both(*(both(Single(tag), Filled(tag)) for tag in self.tags))
+        tags = tagged(*self.tags)
         if not self.split.depth:
             longer = matches(subject, (*self.prefix, self.delimiter, Wild.MANY)) if self.delimiter else FALSE
             return both(tags, either(matches(subject, self.prefix), longer))
@@ -115,47 +114,30 @@ TENANT_ROWS: Final = Scope(tuple((Ref(TENANT) if text == "\0" else text,) for te
 SPLITS: Final = {KEYS: TENANT_ROWS.split}
 
 
-@dataclass(frozen=True, slots=True)
-class RoleMeaning:
-    """`hidden` are attributes that the role never reads, `hidden_keys` patterns of partitions that reveal one of them.
+def includes(strong: GatewayRole, weak: GatewayRole) -> bool:
+    """Whether the strong role is declared to do everything that the weak role does."""
+    return (
+        not any(_enters(weak, path) for path in strong.closed)
+        and set(strong.hidden) <= set(weak.hidden)
+        and set(strong.hidden_paths) <= set(weak.hidden_paths)
+        and all(find in weak.finds or find.path in weak.hidden_paths for find in strong.finds)
+        and all(_grants(strong, grant, action) for grant in weak.grants for action in grant.actions)
+    )
 
-    `closed` are patterns of partitions in which the role may do nothing at all.
-    """
 
-    name: str
-    actions: tuple[str, ...]
-    hidden: tuple[str, ...]
-    hidden_keys: tuple[str, ...]
-    grants: tuple[Grant, ...]
-    own: bool = False
-    closed: tuple[str, ...] = ()
-    patterns: frozenset[str] = frozenset()
-    rows: Scope = TENANT_ROWS
-    finds: tuple[Find, ...] = ()
-    files: tuple[FileGrant, ...] = ()
+def _enters(role: GatewayRole, path: str) -> bool:
+    """Whether something is granted in these partitions, which are those of an entity."""
+    granted = any(grant.paths is None or path in grant.paths for grant in role.grants)
+    return granted and path not in role.closed
 
-    def includes(self, weaker: "RoleMeaning") -> bool:
-        """Whether this role is declared to do everything that the other role does."""
-        return (
-            not any(weaker.enters(path) for path in self.closed)
-            and set(self.hidden) <= set(weaker.hidden)
-            and set(self.hidden_keys) <= set(weaker.hidden_keys)
-            and all(find in weaker.finds or find.path in weaker.hidden_keys for find in self.finds)
-            and all(self._grants(grant, action) for grant in weaker.grants for action in grant.actions)
-        )
 
-    def enters(self, path: str) -> bool:
-        """Whether something is granted in these partitions, which are those of an entity."""
-        granted = any(grant.paths is None or path in grant.paths for grant in self.grants)
-        return granted and path not in self.closed
-
-    def _grants(self, granted: Grant, action: str) -> bool:
-        same = (grant for grant in self.grants if action in grant.actions)
-        return any(
-            grant.paths is None
-            or (grant.index == granted.index and granted.paths is not None and _within(granted.paths, grant.paths))
-            for grant in same
-        )
+def _grants(role: GatewayRole, granted: Grant, action: str) -> bool:
+    same = (grant for grant in role.grants if action in grant.actions)
+    return any(
+        grant.paths is None
+        or (grant.index == granted.index and granted.paths is not None and _within(granted.paths, grant.paths))
+        for grant in same
+    )
 
 
 def _within(paths: Iterable[str], wider: Iterable[str]) -> bool:
@@ -166,19 +148,9 @@ def _within(paths: Iterable[str], wider: Iterable[str]) -> bool:
     )
 
 
-def role_meaning(role: GatewayRole) -> RoleMeaning:
-    return RoleMeaning(
-        role.name,
-        role.actions,
-        role.hidden,
-        role.hidden_paths,
-        role.grants,
-        role.own,
-        role.closed,
-        role.patterns,
-        finds=role.finds,
-        files=role.files,
-    )
+def tagged(*tags: str) -> Formula:
+    """Returns the formula: the session has these tags, and none of them is empty."""
+    return both(*(both(Single(tag), Filled(tag)) for tag in tags))
 
 
 def acts(*names: str) -> Formula:
@@ -229,7 +201,7 @@ def any_table_key() -> Formula:
     return both(is_text(ACTION, "kms:decrypt"), matches(_VIA, ("dynamodb.", Wild.MANY)))
 
 
-def shows_hidden(role: RoleMeaning) -> Formula:
+def shows_hidden(role: GatewayRole) -> Formula:
     """Returns the formula: the request could reveal a hidden attribute by name, in a whole item, or through a key."""
     if not role.hidden:
         return FALSE
@@ -237,15 +209,16 @@ def shows_hidden(role: RoleMeaning) -> Formula:
     whole = both(acts(*READS), negated(one_of(SELECT, *SOME_ATTRIBUTES)))
     returning = [action for action in RETURNING if action in role.actions]
     returned = both(acts(*returning), negated(is_text(RETURNED, "NONE"))) if returning else FALSE
-    by_key = (_some_key(role.rows, path) for path in role.hidden_keys)
-    more = (both(_some_key(role.rows, find.path), _more_than(find)) for find in role.finds)
+    by_key = (_some_key(path) for path in role.hidden_paths)
+    more = (both(_some_key(find.path), _more_than(find)) for find in role.finds)
     return either(both(of_service("dynamodb"), either(named, *by_key, *more)), whole, returned)
 
 
-def _some_key(scope: Scope, path: str) -> Formula:
-    """Returns the formula: some key is one of these partitions."""
-    key = matches(ELEMENT, (*scope.prefix, scope.delimiter, *parts(path)), scope.split)
-    return both(*(both(Single(tag), Filled(tag)) for tag in scope.tags), Some(KEYS, key))
+def _some_key(*paths: str) -> Formula:
+    """Returns the formula: some key is in one of these partitions of the tenant."""
+    if not paths:
+        return FALSE
+    return both(tagged(*TENANT_ROWS.tags), Some(KEYS, either(*(in_partitions(path, SUBJECT) for path in paths))))
 
 
 def _more_than(find: Find) -> Formula:
@@ -253,16 +226,9 @@ def _more_than(find: Find) -> Formula:
     return Some(ATTRIBUTES, negated(one_of(ELEMENT, *find.attributes)))
 
 
-def in_closed(role: RoleMeaning) -> Formula:
+def in_closed(role: GatewayRole) -> Formula:
     """Returns the formula: some key is in a confidential partition."""
-    return both(of_service("dynamodb"), _some_key_in(role.closed, role.rows))
-
-
-def _some_key_in(paths: tuple[str, ...], scope: Scope) -> Formula:
-    patterns = (parts(pattern) for pattern in paths)
-    keys = (matches(ELEMENT, (*scope.prefix, scope.delimiter, *pattern), scope.split) for pattern in patterns)
-    tags = (both(Single(tag), Filled(tag)) for tag in scope.tags)
-    return both(*tags, Some(KEYS, either(*keys))) if paths else FALSE
+    return both(of_service("dynamodb"), _some_key(*role.closed))
 
 
 def tenant_role_means(model: Model, deployment: Deployment) -> Formula:
@@ -270,26 +236,25 @@ def tenant_role_means(model: Model, deployment: Deployment) -> Formula:
     return either(rows, table_key(deployment))
 
 
-def session_grants(role: RoleMeaning) -> Formula:
+def session_grants(role: GatewayRole) -> Formula:
     """Returns what the role's policy may grant before its denials apply."""
-    return either(*(_granted(grant, role.rows) for grant in role.grants), any_table_key())
+    return either(*map(_granted, role.grants), any_table_key())
 
 
-def _granted(grant: Grant, scope: Scope) -> Formula:
-    """Returns the actions of a grant on the partitions that it names, each of them in the scope."""
+def _granted(grant: Grant) -> Formula:
+    """Returns the actions of a grant on the partitions that it names, each of them the tenant's own."""
     if grant.paths is None:
-        return both(acts(*grant.actions), own_rows(scope))
-    tags = (*scope.tags, *((SUBJECT,) if any(role_reach.SUBJECT in path for path in grant.paths) else ()))
-    present = (both(Single(tag), Filled(tag)) for tag in tags)
-    keys = Every(KEYS, either(*(in_partitions(scope, path, SUBJECT) for path in grant.paths)))
-    return both(acts(*grant.actions), _resource(grant), *present, Filled(KEYS), keys)
+        return both(acts(*grant.actions), own_rows(TENANT_ROWS))
+    tags = (*TENANT_ROWS.tags, *((SUBJECT,) if any(role_reach.SUBJECT in path for path in grant.paths) else ()))
+    keys = Every(KEYS, either(*(in_partitions(path, SUBJECT) for path in grant.paths)))
+    return both(acts(*grant.actions), _resource(grant), tagged(*tags), Filled(KEYS), keys)
 
 
-def in_partitions(scope: Scope, path: str, subject: str) -> Formula:
-    """Returns a key of these partitions, after the prefix of the scope; `subject` replaces the subject."""
+def in_partitions(path: str, subject: str) -> Formula:
+    """Returns a key of these partitions, after the tenant's prefix; `subject` replaces the subject."""
     before, marked, after = path.partition(role_reach.SUBJECT)
     named = (*parts(before), *((Ref(subject),) if marked else ()), *parts(after))
-    return matches(ELEMENT, (*scope.prefix, scope.delimiter, *named), scope.split)
+    return matches(ELEMENT, (*TENANT_ROWS.prefix, TENANT_ROWS.delimiter, *named), TENANT_ROWS.split)
 
 
 def _resource(grant: Grant) -> Formula:
@@ -302,15 +267,15 @@ def _resource(grant: Grant) -> Formula:
     return negated(index) if "Query" in grant.actions else TRUE
 
 
-def of_another_subject(role: RoleMeaning) -> Formula:
+def of_another_subject(role: GatewayRole) -> Formula:
     """Returns the formula: some key is the partition of another subject of the tenant."""
     paths = {path for grant in role.grants for path in grant.paths or () if path.endswith(role_reach.SUBJECT)}
     same = both(Single(SUBJECT), Like(Piece(OTHER), (Ref(SUBJECT),)))
     another = both(Single(OTHER), Filled(OTHER), negated(same))
-    return both(another, Some(KEYS, either(*(in_partitions(role.rows, path, OTHER) for path in sorted(paths)))))
+    return both(another, Some(KEYS, either(*(in_partitions(path, OTHER) for path in sorted(paths)))))
 
 
-def session_means(role: RoleMeaning) -> Formula:
+def session_means(role: GatewayRole) -> Formula:
     return both(session_grants(role), negated(shows_hidden(role)), negated(in_closed(role)))
 
 
@@ -347,7 +312,7 @@ def is_gateway(deployment: Deployment) -> Formula:
     return either(*(is_text(key, deployment.gateway_role) for key in (CALLER, CALLER_SESSION)))
 
 
-def trust_means(deployment: Deployment, roles: Iterable[RoleMeaning]) -> Formula:
+def trust_means(deployment: Deployment, roles: Iterable[GatewayRole]) -> Formula:
     """Only the gateway may use the three actions that start a session; only own-rows roles have a subject."""
     tenant, all_roles = matches(REQUESTED_TENANT, parts("??*")), tuple(roles)
     shared, own = (tuple(role.name for role in all_roles if role.own is kind) for kind in (False, True))
@@ -368,7 +333,7 @@ def _only(*tags: str) -> Formula:
     return both(Filled(_TAG_KEYS), Every(_TAG_KEYS, one_of(ELEMENT, *tags)), negated(Filled(_CARRIED)))
 
 
-def exactly_its_tags(roles: Iterable[RoleMeaning]) -> Formula:
+def exactly_its_tags(roles: Iterable[GatewayRole]) -> Formula:
     """Returns the formula: a new session is tagged with tenant and role, and a subject in own-rows roles only."""
     own = tuple(role.name for role in roles if role.own)
     tags = (Some(_TAG_KEYS, is_text(ELEMENT, tag)) for tag in (TENANT_TAG, ROLE_TAG))

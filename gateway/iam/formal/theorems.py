@@ -31,7 +31,7 @@ from gateway.iam.formal.formula import (
     negated,
     rewritten,
 )
-from gateway.iam.formal.specification import KEYS, SPLITS, TENANT, RoleMeaning, Scope, acts, of_service
+from gateway.iam.formal.specification import KEYS, SPLITS, TENANT, TENANT_ROWS, Scope, acts, of_service
 from gateway.iam.language.document import PolicyDocument
 from gateway.iam.language.glob import compiled
 from gateway.iam.policies.deployment import Deployment
@@ -48,7 +48,7 @@ from gateway.iam.policies.generate import (
 )
 from gateway.iam.policies.policies import document
 from gateway.iam.policies.review import EVERY_ACTION
-from gateway.iam.policies.roles import FILE_ACTIONS, ITEM_ACTIONS
+from gateway.iam.policies.roles import FILE_ACTIONS, ITEM_ACTIONS, GatewayRole, roles_of
 from gateway.iam.policies.statements import DECRYPT, LEASE_ACTIONS, STREAM_READS
 from gateway.model.files.keys import has_files
 from gateway.model.model import Model
@@ -72,25 +72,28 @@ class Theorem:
 
 @dataclass(frozen=True, slots=True)
 class ProofSubject:
-    """The compiled documents of a model in one deployment, and the specification of their roles."""
+    """The compiled documents of a model in one deployment, and the roles that they are for."""
 
     model: Model
     deployment: Deployment
-    roles: tuple[RoleMeaning, ...]
+    roles: tuple[GatewayRole, ...]
     documents: Mapping[str, PolicyDocument]
     layers: Mapping[str, Layer] = field(default_factory=dict)
 
-    def of_role(self, role: RoleMeaning) -> tuple[Layer, ...]:
+    def of_role(self, role: GatewayRole) -> tuple[Layer, ...]:
         return tuple(self.layers[name] for name in (TENANT_FILE, session_file(role.name), BOUNDARY_FILE))
 
 
 def subject(
-    model: Model, roles: Sequence[RoleMeaning], documents: Mapping[str, Mapping[str, Any]], deployment: Deployment
+    model: Model,
+    documents: Mapping[str, Mapping[str, Any]],
+    deployment: Deployment,
+    roles: Sequence[GatewayRole] | None = None,
 ) -> ProofSubject:
-    """Raises `PolicyError` for an invalid document."""
+    """`roles` are those of the model, unless others are given. Raises `PolicyError` for an invalid document."""
     parsed = {name: document(documents, name, deployment) for name in documents}
     layers = {name: FormulaCompiler(SPLITS).layer([parsed_document]) for name, parsed_document in parsed.items()}
-    return ProofSubject(model, deployment, tuple(roles), parsed, layers)
+    return ProofSubject(model, deployment, tuple(roles_of(model) if roles is None else roles), parsed, layers)
 
 
 def theorems(proof: ProofSubject) -> Iterator[Theorem]:
@@ -118,8 +121,8 @@ def _foreign_file(proof: ProofSubject, about: str, may: Formula, prefix: str = "
     return Theorem(f"{prefix}no foreign file", about, both(may, of_service("s3"), negated(own)))
 
 
-def _of_role(proof: ProofSubject, role: RoleMeaning, may: Formula) -> Iterator[Theorem]:
-    yield from isolation(role.name, may, role.rows)
+def _of_role(proof: ProofSubject, role: GatewayRole, may: Formula) -> Iterator[Theorem]:
+    yield from isolation(role.name, may, TENANT_ROWS)
     yield _foreign_file(proof, role.name, may)
     yield Theorem("only actions on items", role.name, both(may, of_service("dynamodb"), negated(acts(*role.actions))))
     files = {action: own_file(proof.model, proof.deployment) for grant in role.files for action in grant.actions}
@@ -139,7 +142,7 @@ def _of_role(proof: ProofSubject, role: RoleMeaning, may: Formula) -> Iterator[T
         yield Theorem("hidden attributes stay hidden", role.name, both(may, specification.shows_hidden(role)))
     if role.closed:
         yield Theorem("confidential rows stay closed", role.name, both(may, specification.in_closed(role)))
-    own = specification.own_rows(role.rows)
+    own = specification.own_rows(TENANT_ROWS)
     for action in role.actions:
         yield Theorem("every granted action is usable", f"{role.name} {action}", both(may, acts(action), own), True)
 
@@ -149,7 +152,7 @@ def _order(proof: ProofSubject) -> Iterator[Theorem]:
     may = {role.name: allowed(proof.of_role(role)) for role in proof.roles}
     rows = {name: without_files(formula) for name, formula in may.items()}
     for strong, weak in permutations(proof.roles, 2):
-        about, included = f"{weak.name} <= {strong.name}", strong.includes(weak)
+        about, included = f"{weak.name} <= {strong.name}", specification.includes(strong, weak)
         more = both(rows[weak.name], negated(rows[strong.name]))
         yield Theorem("roles are ordered as declared", about, more, not included)
         if weak.files and includes_files(strong, weak):
@@ -162,13 +165,12 @@ def _attached(proof: ProofSubject) -> Iterator[Theorem]:
     identity, boundary = proof.layers[TENANT_FILE], proof.layers[BOUNDARY_FILE]
     anything = Layer(UnwrittenStatement("a further policy allows"), UnwrittenStatement("a further policy denies"))
     more = Layer(either(identity.allows, anything.allows), either(identity.denies, anything.denies))
-    scope = specification.TENANT_ROWS
-    yield from isolation("any policy attached to the role", allowed((anything, boundary)), scope, "boundary: ")
+    yield from isolation("any policy attached to the role", allowed((anything, boundary)), TENANT_ROWS, "boundary: ")
     # a list of denials does not cover actions that AWS adds later; the boundary denies those
     documented = both(allowed((more,)), acts(*sorted(EVERY_ACTION)))
-    yield from isolation("any policy attached to the role", documented, scope, "denials: ")
+    yield from isolation("any policy attached to the role", documented, TENANT_ROWS, "denials: ")
     with_any = allowed((identity, anything, boundary))
-    yield from isolation("any session policy", with_any, scope, "session: ")
+    yield from isolation("any session policy", with_any, TENANT_ROWS, "session: ")
     if has_files(proof.model):
         yield _foreign_file(proof, "any policy attached to the role", allowed((anything, boundary)), "boundary: ")
         yield _foreign_file(proof, "any policy attached to the role", allowed((more,)), "denials: ")
@@ -286,7 +288,7 @@ def _must_deny(proof: ProofSubject, name: str) -> Iterator[tuple[str, Formula]]:
 def _must_restrict(proof: ProofSubject, name: str) -> Iterator[tuple[str, Formula]]:
     """Yields what the document must deny by conditions, whatever else is granted."""
     if name == TENANT_FILE:
-        yield "the rows of others", both(of_service("dynamodb"), specification.outside(specification.TENANT_ROWS))
+        yield "the rows of others", both(of_service("dynamodb"), specification.outside(TENANT_ROWS))
         yield "a request without keys", both(acts(*ITEM_ACTIONS), negated(Filled(KEYS)))
         yield "a session without a tenant", both(of_service("dynamodb"), negated(Filled(TENANT)))
     elif name == STREAM_FILE:
@@ -304,7 +306,7 @@ def _all_but(actions: Sequence[str], files: Sequence[str] = ()) -> Formula:
     return negated(either(acts(*actions), file_acts(*files), is_text(ACTION, DECRYPT.lower())))
 
 
-def _role(proof: ProofSubject, name: str) -> RoleMeaning:
+def _role(proof: ProofSubject, name: str) -> GatewayRole:
     return next(role for role in proof.roles if session_file(role.name) == name)
 
 

@@ -1,6 +1,5 @@
 """Hidden data: the attributes that a model marks as personal, and the keys that contain hidden ones."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gateway.errors import ModelError
@@ -30,7 +29,7 @@ def personal_attributes(model: Model) -> tuple[str, ...]:
 def hidden_partitions(model: Model, hidden: frozenset[str]) -> tuple[str, ...]:
     """Patterns of the partition keys that contain a hidden attribute, without the tenant's prefix."""
     counters = ((entity, entity.primary) for entity in model.counters.values())
-    places = [place for _, place in (*_places(model), *counters)]
+    places = [place for _, place in (*model.placements, *counters)]
     return tuple(sorted({partition_pattern(place.pk) for place in places if place.pk.names & hidden}))
 
 
@@ -38,7 +37,7 @@ def personal_keys(model: Model) -> tuple[PersonalKey, ...]:
     """The keys that show personal attributes: IAM cannot hide keys, because every read needs them."""
     return tuple(
         PersonalKey(entity.name, name, template.text, held_in)
-        for entity, place in _places(model)
+        for entity, place in model.placements
         for template, held_in in zip((place.pk, place.sk), _key_attributes(model, place), strict=True)
         for name in sorted(personal_names(entity, template))
     )
@@ -46,10 +45,6 @@ def personal_keys(model: Model) -> tuple[PersonalKey, ...]:
 
 def personal_names(entity: Entity, template: Template) -> frozenset[str]:
     return frozenset(name for name in template.names if entity.attribute[name].personal)
-
-
-def _places(model: Model) -> Iterator[tuple[Entity, Placement]]:
-    return ((entity, place) for entity in model.entities.values() for place in entity.placements)
 
 
 def partition_pattern(template: Template) -> str:

@@ -6,10 +6,10 @@ from functools import lru_cache
 from typing import Final
 
 from gateway.iam.dynamodb.shared_permissions import RoleRows
-from gateway.iam.policies.hidden_data import hidden_partitions, partition_pattern, personal_attributes
+from gateway.iam.policies.hidden_data import hidden_partitions, partition_pattern
 from gateway.model.files.reach import file_paths, file_reach
 from gateway.model.model import Model
-from gateway.model.role import ALL, PERSONAL, Role
+from gateway.model.role import ALL, Role
 from gateway.model.role_reach import (
     IDEMPOTENCY,
     SUBJECT,
@@ -117,7 +117,7 @@ def role_names(model: Model) -> tuple[str, ...]:
 
 
 def gateway_role(model: Model, role: Role) -> GatewayRole:
-    hidden = personal_attributes(model) if role.hides is PERSONAL else hidden_attributes(model, role)
+    hidden = hidden_attributes(model, role)
     finds = tuple(_finds(model, role, hidden))
     found_paths = {find.path for find in finds}
     return GatewayRole(

@@ -77,10 +77,11 @@ def _personal_faults(model: "Model") -> Iterator[str]:
 
 def _confidential_faults(model: "Model") -> Iterator[str]:
     """INVARIANT: only confidential data is denied: a denial by key applies to the table and every index."""
-    places = [(entity, place) for entity in model.entities.values() for place in entity.placements]
-    for entity, place in places:
+    for entity, place in model.placements:
         path = path_of(place.pk)
-        beside = [(other, there) for other, there in places if not other.confidential and covers(path, there.pk)]
+        beside = [
+            (other, there) for other, there in model.placements if not other.confidential and covers(path, there.pk)
+        ]
         if entity.confidential and beside:
             other, there = beside[0]
             yield (

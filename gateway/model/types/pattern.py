@@ -111,7 +111,7 @@ def _character(kind: Any, value: Any) -> Accepts:
     return lambda sign: any(member(sign) for member in members) is not negated
 
 
-_DIGIT, _SPACE, _WORD = (re.compile(each).match for each in (r"\d", r"\s", r"\w"))
+_DIGIT, _SPACE, _WORD = (re.compile(text).match for text in (r"\d", r"\s", r"\w"))
 _CATEGORIES: dict[Any, Accepts] = {
     sre.CATEGORY_DIGIT: lambda sign: _DIGIT(sign) is not None,
     sre.CATEGORY_NOT_DIGIT: lambda sign: _DIGIT(sign) is None,

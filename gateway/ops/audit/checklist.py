@@ -8,9 +8,8 @@ from gateway.ops.audit.checks.capacity import autoscaling, index_capacity, mode
 from gateway.ops.audit.checks.drift import policy_drift, table_drift
 from gateway.ops.audit.checks.model import cardinality, documented_patterns, prefixes
 from gateway.ops.audit.checks.network import endpoint
-from gateway.ops.audit.checks.privilege import gateway_privilege, tenant_privilege
+from gateway.ops.audit.checks.privilege import gateway_privilege, no_scan, tenant_privilege
 from gateway.ops.audit.checks.retention import deletion_protection, encryption, recovery, stream, ttl
-from gateway.ops.audit.checks.scan import no_scan
 from gateway.ops.audit.results import AuditFinding, Case, Check, ChecklistLine, LineResult, not_applicable, result
 
 _TABLE: Final = "terraform/modules/table/main.tf"

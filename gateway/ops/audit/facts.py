@@ -58,6 +58,11 @@ class TableFacts:
     stream: str | None
     local_indexes: Mapping[str, IndexFacts] = field(default_factory=dict)
 
+    @property
+    def resources(self) -> tuple[str, ...]:
+        """The ARNs of the table and of every index."""
+        return (self.arn, *(f"{self.arn}/index/{name}" for name in (*self.indexes, *self.local_indexes)))
+
 
 @dataclass(frozen=True, slots=True)
 class KeyFacts:

@@ -21,10 +21,10 @@ class Expense:
     how: str
 
 
-def expenses(wanted: Demand, assumed: Assumptions, prices: Prices) -> tuple[Expense, ...]:
+def expenses(demand: Demand, assumed: Assumptions, prices: Prices) -> tuple[Expense, ...]:
     """Excludes capacity, storage and the trail, which have their own tables, and expenses of zero."""
     parts = (_keeping, _key_and_streams, _processes, _network, _files)
-    return tuple(expense for part in parts for expense in part(wanted, assumed, prices) if expense.month)
+    return tuple(expense for part in parts for expense in part(demand, assumed, prices) if expense.month)
 
 
 def _keeping(_: Demand, assumed: Assumptions, prices: Prices) -> Iterator[Expense]:
@@ -44,12 +44,12 @@ def _key_and_streams(_: Demand, assumed: Assumptions, prices: Prices) -> Iterato
     yield Expense("stream reads", reads * prices.stream_read_million, f"{reads:,.2f} million, all day")
 
 
-def _processes(wanted: Demand, assumed: Assumptions, prices: Prices) -> Iterator[Expense]:
+def _processes(demand: Demand, assumed: Assumptions, prices: Prices) -> Iterator[Expense]:
     around, compute, hours = assumed.around, prices.compute, prices.hours_in_month
     task = around.task_vcpu * compute.vcpu_hour + around.task_gb * compute.gb_hour
     size = f"{around.task_vcpu:g} vCPU and {around.task_gb:g} GB"
     yield Expense("Fargate", around.tasks * task * hours, f"{around.tasks} tasks of {size}")
-    calls = _a_month(wanted.calls, assumed, prices)
+    calls = _a_month(demand.calls, assumed, prices)
     answered = calls * around.response_bytes / GB
     balancer = compute.balancer_hour * hours + answered * compute.balancer_unit_hour
     yield Expense("load balancer", balancer, f"one, {answered:,.1f} GB of answers")

@@ -168,10 +168,10 @@ class Trail:
         return self.recording + self.copy
 
 
-def trails(wanted: Demand, assumed: Assumptions, prices: Prices) -> tuple[Trail, ...]:
+def trails(demand: Demand, assumed: Assumptions, prices: Prices) -> tuple[Trail, ...]:
     """Every option of the module `audit`, the most expensive first."""
     seconds = SECONDS_IN_HOUR * prices.hours_in_month * assumed.average_share
-    reads, writes = wanted.requests("read") * seconds, wanted.requests("write") * seconds
+    reads, writes = demand.requests("read") * seconds, demand.requests("write") * seconds
     choices = {
         "all": ("every read and write", reads + writes),
         "writes": ("writes of tenants, and everything by other principals", writes),

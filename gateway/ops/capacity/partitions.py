@@ -1,6 +1,5 @@
 """Hot partitions: the busiest key of every place, compared with the throughput of one partition."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil
 from typing import Final, Literal
@@ -60,7 +59,7 @@ class Partition:
 
 def partitions(model: Model, assumed: Assumptions) -> tuple[Partition, ...]:
     """One for each key of each place, hottest first."""
-    keys = {(place.index, place.pk.text): place for _, place in _places(model)}
+    keys = {(place.index, place.pk.text): place for _, place in model.placements}
     results = [_partition(model, place, assumed) for place in keys.values()]
     return tuple(
         sorted(
@@ -69,13 +68,9 @@ def partitions(model: Model, assumed: Assumptions) -> tuple[Partition, ...]:
     )
 
 
-def _places(model: Model) -> Iterator[tuple[Entity, Placement]]:
-    return ((entity, place) for entity in model.entities.values() for place in entity.placements)
-
-
 def _partition(model: Model, place: Placement, assumed: Assumptions) -> Partition:
     # entities with the same key template share the partition: orders are stored under their user
-    sharing = [(entity, other) for entity, other in _places(model) if _key(other) == _key(place)]
+    sharing = [(entity, other) for entity, other in model.placements if _key(other) == _key(place)]
     declared = [other.shards.count for _, other in sharing if other.shards is not None]
     shards = max((*declared, *(_slots(model, entity, other) for entity, other in sharing)))
     read = sum(_reads(model, entity, other, assumed) for entity, other in sharing)

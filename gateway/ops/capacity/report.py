@@ -146,15 +146,15 @@ def _bill(plan: CapacityPlan, bill: Bill) -> Iterator[str]:
     yield from ("", f"Cheapest without a commitment: {month.cheapest}. {_break_even_words(bill.break_even)}", "")
 
 
-def _break_even_words(found: BreakEven) -> str:
+def _break_even_words(point: BreakEven) -> str:
     share = (
-        f"capacity fixed for the busy hour is cheaper once the average load is above {found.average_share:.0%} of it"
-        if found.average_share <= 1
+        f"capacity fixed for the busy hour is cheaper once the average load is above {point.average_share:.0%} of it"
+        if point.average_share <= 1
         else "capacity fixed for the busy hour is never cheaper"
     )
     return (
         f"Break-even: a provisioned unit is cheaper than on demand when it is used more than "
-        f"{found.read_utilisation:.1%} (reads) or {found.write_utilisation:.1%} (writes) of the time; {share}."
+        f"{point.read_utilisation:.1%} (reads) or {point.write_utilisation:.1%} (writes) of the time; {share}."
     )
 
 

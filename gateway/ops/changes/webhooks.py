@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from gateway.backoff import exponential
 from gateway.errors import BadUserInput
@@ -72,10 +72,8 @@ def message_of(tenant: str, change: Mapping[str, Any], now: float) -> WebhookMes
     return WebhookMessage(f"msg_{change['change']}", body)
 
 
-class Post(Protocol):
-    """Sends a message and returns the status; raises `OSError` if there is no response."""
-
-    def __call__(self, body: bytes, headers: Mapping[str, str]) -> int: ...
+Post = Callable[[bytes, Mapping[str, str]], int]
+"""Sends a body with headers and returns the status; raises `OSError` if there is no response."""
 
 
 @dataclass(slots=True)

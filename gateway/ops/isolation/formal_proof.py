@@ -15,13 +15,10 @@ from gateway.iam.formal.liveness import uses
 from gateway.iam.formal.proof import TheoremOutcome, prove
 from gateway.iam.formal.solver.lemma import lemma
 from gateway.iam.formal.solver.solver import Answer
-from gateway.iam.formal.specification import role_meaning
 from gateway.iam.formal.theorems import ProofSubject, subject, theorems
 from gateway.iam.language.policy_text import read_json
 from gateway.iam.policies.deployment import Deployment
 from gateway.iam.policies.generate import documents
-from gateway.iam.policies.roles import roles_of
-from gateway.model.model import Model
 from gateway.ops.isolation.formal_report import FormalReport
 from gateway.settings import DEMO_DOMAINS
 
@@ -49,18 +46,12 @@ def prove_formally(domains: Sequence[str], directory: Path | None = None, replay
     proved_documents = generated if directory is None else {name: read_document(directory / name) for name in generated}
     about = f"{len(proved_documents)} documents " + ("of the model" if directory is None else f"in `{directory}`")
     hashes = {name: sha256(_text(name, document, directory)).hexdigest() for name, document in proved_documents.items()}
-    return formal_report(model_subject(model, proved_documents), about, hashes, replay)
+    return formal_report(subject(model, proved_documents, EXAMPLE), about, hashes, replay)
 
 
 def without_sandbox(about: ProofSubject, outcomes: Sequence[TheoremOutcome]) -> Iterator[str]:
     """Sends nothing, because the sandbox is not installed."""
     return ("not sent to the sandbox: pip install 'tenant-graphql-gateway[sandbox]'" for _ in outcomes)
-
-
-def model_subject(
-    model: Model, policies: Mapping[str, Mapping[str, Any]], deployment: Deployment = EXAMPLE
-) -> ProofSubject:
-    return subject(model, [role_meaning(role) for role in roles_of(model)], policies, deployment)
 
 
 def formal_report(

@@ -6,11 +6,12 @@ from typing import Any, Final
 
 from gateway.iam.dynamodb import sample_requests
 from gateway.model.tenant import partition
-from gateway.ops.isolation.mutation_probes import mutation_probes, other_subject_probes
 from gateway.ops.isolation.probes import (
     Probe,
     ProbeScene,
     key_probes,
+    mutation_probes,
+    other_subject_probes,
     pattern_probes,
     row_probes,
     subject_probes,

@@ -47,11 +47,11 @@ def unmarked(model: Model, tenants: Iterable[TenantId]) -> Ground:
     return Ground(model, dict.fromkeys(tenants))
 
 
-def write_report(made: ProofReport, directory: Path) -> tuple[Path, Path]:
+def write_report(result: ProofReport, directory: Path) -> tuple[Path, Path]:
     directory.mkdir(parents=True, exist_ok=True)
     markdown, machine = directory / "isolation.md", directory / "isolation.json"
-    markdown.write_text(as_markdown(made), encoding="utf-8")
-    machine.write_text(as_json(made), encoding="utf-8")
+    markdown.write_text(as_markdown(result), encoding="utf-8")
+    machine.write_text(as_json(result), encoding="utf-8")
     return markdown, machine
 
 

@@ -41,16 +41,16 @@ def report(sessions: Sequence[Session], results: tuple[ProbeResult, ...], at: da
     return ProofReport(at, tenancy.target.url, tenancy.table, policies, results)
 
 
-def as_json(made: ProofReport) -> str:
+def as_json(proof: ProofReport) -> str:
     content = {
-        "at": made.at.isoformat(),
-        "endpoint": made.endpoint,
-        "table": made.table,
-        "passed": made.passed,
-        "policies": dict(made.policies),
-        "counts": dict(Counter(result.verdict for result in made.results)),
-        "disagreements": sum(not result.agreed for result in made.results),
-        "results": [_record(result) for result in made.results],
+        "at": proof.at.isoformat(),
+        "endpoint": proof.endpoint,
+        "table": proof.table,
+        "passed": proof.passed,
+        "policies": dict(proof.policies),
+        "counts": dict(Counter(result.verdict for result in proof.results)),
+        "disagreements": sum(not result.agreed for result in proof.results),
+        "results": [_record(result) for result in proof.results],
     }
     return json.dumps(content, indent=1) + "\n"
 
@@ -73,20 +73,20 @@ def _record(result: ProbeResult) -> dict[str, Any]:
     }
 
 
-def as_markdown(made: ProofReport) -> str:
-    lines = ["# Proof of isolation", "", _summary(made), "", _READING, "", *_table(made.results), ""]
-    return "\n".join([*lines, *_policies(made.policies), "", *_failures(made.results)]).rstrip() + "\n"
+def as_markdown(proof: ProofReport) -> str:
+    lines = ["# Proof of isolation", "", _summary(proof), "", _READING, "", *_table(proof.results), ""]
+    return "\n".join([*lines, *_policies(proof.policies), "", *_failures(proof.results)]).rstrip() + "\n"
 
 
-def _summary(made: ProofReport) -> str:
-    verdicts = Counter(result.verdict for result in made.results)
-    different = sum(not result.agreed for result in made.results)
+def _summary(proof: ProofReport) -> str:
+    verdicts = Counter(result.verdict for result in proof.results)
+    different = sum(not result.agreed for result in proof.results)
     return (
-        f"**{'Passed' if made.passed else 'FAILED'}.** {len(made.results):,} requests were sent to `{made.endpoint}`, "
-        f"table `{made.table}`, with real sessions of the tenants, below the gateway's own checks, on "
-        f"{made.at:%Y-%m-%d %H:%M} UTC. {verdicts['leak']} leaked, {verdicts['not denied']} were not denied, "
-        f"{verdicts['control failed']} controls failed, {verdicts['unproven']} got no answer. On {different} of them "
-        "the gateway's evaluator gave another verdict than the endpoint."
+        f"**{'Passed' if proof.passed else 'FAILED'}.** {len(proof.results):,} requests were sent to "
+        f"`{proof.endpoint}`, table `{proof.table}`, with real sessions of the tenants, below the gateway's own "
+        f"checks, on {proof.at:%Y-%m-%d %H:%M} UTC. {verdicts['leak']} leaked, {verdicts['not denied']} were not "
+        f"denied, {verdicts['control failed']} controls failed, {verdicts['unproven']} got no answer. On {different} "
+        "of them the gateway's evaluator gave another verdict than the endpoint."
     )
 
 

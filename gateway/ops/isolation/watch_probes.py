@@ -73,7 +73,7 @@ class _Watcher:
     subject: str
     variables: Mapping[str, str]
     refusal: str = ""
-    told: list[dict[str, Any]] = field(default_factory=list)
+    events: list[dict[str, Any]] = field(default_factory=list)
     subscription: Subscription | None = None
     begun: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -83,7 +83,7 @@ class _Watcher:
     async def listen(self, subscription: Subscription) -> None:
         try:
             while True:
-                self.told.append(json.loads((await subscription.next()).text))
+                self.events.append(json.loads((await subscription.next()).text))
                 self.begun.set()
         except (SubscriptionEnded, WatchFailed) as ended:
             self.refusal = self.refusal or _code(ended)
@@ -111,7 +111,7 @@ async def _prove(ground: WatchGround, watch: Watch, markers: Iterator[int]) -> l
     with ExitStack() as opened:
         listening = [await _open(ground, watch, watcher, opened) for watcher in watchers]
         await _settled(ground)
-        before = [len(watcher.told) for watcher in watchers]
+        before = [len(watcher.events) for watcher in watchers]
         await _change(ground, items, markers)
         # otherwise both changes could become one event, in which an item that leaves its list has no marker
         await _settled(ground)
@@ -241,7 +241,7 @@ async def _settled(ground: WatchGround) -> None:
 def _probe_result(
     model: Model, watch: Watch, watcher: _Watcher, before: int, items: Sequence[_MarkedItem]
 ) -> ProbeResult:
-    seen = {version for event in watcher.told for version in _versions(event)}
+    seen = {version for event in watcher.events for version in _versions(event)}
     strangers = [item for item in items if not watcher.may_see(item)]
     marks = tuple(dict.fromkeys(item.tenant for item in strangers if item.markers & seen))
     values = set(watcher.variables.values())
@@ -249,9 +249,9 @@ def _probe_result(
     usable = watcher.role.patterns >= watched_patterns(model, watch)
     expected: Expected = "denied" if not usable else "allowed" if own else "harmless"
     outcome: Outcome = "denied" if watcher.refusal else "answered"
-    late = {version for event in watcher.told[before:] for version in _versions(event)}
+    late = {version for event in watcher.events[before:] for version in _versions(event)}
     # a subscriber that sees none of the items must not even learn that something has changed
-    silent = bool(own) or len(watcher.told) == before
+    silent = bool(own) or len(watcher.events) == before
     was_reported = any(item.markers & late for item in own)
     verdict: Verdict = "leak" if marks or not silent else "held"
     if verdict == "held" and expected == "allowed" and not was_reported:

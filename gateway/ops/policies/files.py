@@ -85,10 +85,10 @@ def permissions_for(policies: Policies, model: Model) -> PermissionsFor:
             raise ConfigurationError(faults)
         return deployment
 
-    def found(tenancy: Tenancy, tenant: TenantId, role: str, subject: str | None = None) -> Permissions:
+    def permissions_of(tenancy: Tenancy, tenant: TenantId, role: str, subject: str | None = None) -> Permissions:
         return permissions(deployed(tenancy), tenant, role, subject)
 
-    return found
+    return permissions_of
 
 
 def deployment_of(tenancy: Tenancy) -> Deployment:
@@ -115,9 +115,9 @@ def _fault(path: Path, expected: Mapping[str, Any]) -> str | None:
     return f"policy file `{path}` does not match the model ({_changed(document, expected)}): {_FIX}"
 
 
-def _changed(found: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
+def _changed(document: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
     """The statements that differ, by name."""
-    here, there = (_by_sid(document) for document in (found, expected))
+    here, there = map(_by_sid, (document, expected))
     names = [name for name in {**here, **there} if here.get(name) != there.get(name)]
     return "statements " + ", ".join(f"`{name}`" for name in names) if names else "outside of its statements"
 

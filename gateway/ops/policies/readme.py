@@ -1,13 +1,15 @@
 """The README of `policies/`: every file, every statement, every limit, for an auditor."""
 
+import tomllib
 from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from gateway.iam.policies.deployment import LONGEST
-from gateway.iam.policies.generate import LIMITS, documents, kind_of, lengths
+from gateway.iam.policies.generate import LIMITS, documents, kind_of, lengths, session_file
 from gateway.iam.policies.hidden_data import personal_attributes, personal_keys
 from gateway.model.model import Model
-from gateway.ops.policies.statement_docs import about, words
 
 _OPENING = """\
 # Policies
@@ -72,3 +74,35 @@ def _personal(model: Model) -> str:
         lines += [f"| {key.entity} | `{key.attribute}` | `{key.template}` | `{key.held_in}` |" for key in keys]
         lines.append("")
     return "\n".join(lines)
+
+
+def about(model: Model, name: str) -> str:
+    """What a file is for."""
+    sessions = {session_file(role.name): role for role in model.all_roles.values()}
+    if name not in sessions:
+        return _texts()["files"][name]
+    role = sessions[name]
+    if role.acting:
+        names = [f"`{mutation.name}`" for mutation in model.mutations if mutation.acts_as == role.name]
+        return (
+            f"Sent with AssumeRole for the acting role `{role.name}`, which {role.description}. No token carries it: "
+            f"{' and '.join(names)} act in it for callers who may call them and do not write what they change."
+        )
+    return f"Sent with AssumeRole for the gateway role `{role.name}`, which {role.description}."
+
+
+def words(name: str, sid: str) -> str | None:
+    """What a statement means; None if nothing is written about it."""
+    texts = _texts()
+    if name in texts:
+        return texts[name].get(sid)
+    group = next((start for start in ("OnlyFinds", "Files", "Rows") if sid.startswith(start)), sid)
+    return texts["session"].get(group)
+
+
+@cache
+def _texts() -> Mapping[str, Mapping[str, str]]:
+    """The texts of readme.toml: by file and statement, those of session policies under `session`."""
+    content = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    shared = content.pop("shared")
+    return {name: {key: text.format(**shared) for key, text in rows.items()} for name, rows in content.items()}

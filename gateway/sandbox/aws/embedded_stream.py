@@ -30,6 +30,7 @@ class EmbeddedStream(StreamShard):
         return f"{self.table.table_arn}/stream/{self.table.latest_stream_label}"
 
     def stream(self) -> dict[str, Any]:
+        """The members of a stream's description that come from the table."""
         return {
             "StreamArn": self.stream_arn,
             "StreamLabel": self.table.latest_stream_label,
@@ -83,13 +84,13 @@ class StreamControl:
     def log(self) -> StreamLog:
         return self.stream.log
 
-    def expire(self, now: float | None = None) -> int:
+    def expire(self) -> int:
         """Removes the items whose time to live has passed, as DynamoDB does eventually; returns their number."""
-        name, moment = str(self.table.ttl.get("AttributeName")), time() if now is None else now
+        name, now = str(self.table.ttl.get("AttributeName")), time()
         over = [
             (item.hash_key, item.range_key)
             for item in self.table.all_items()
-            if name in item.attrs and float(item.attrs[name].value) < moment
+            if name in item.attrs and float(item.attrs[name].value) < now
         ]
         self.stream.expiring = True
         try:

@@ -47,23 +47,23 @@ def copied_once(tables: Iterable[Table]) -> Iterator[None]:
 
 def all_items(table: Any) -> list[Any]:
     """In the order of moto, which casts both values at every comparison; here each is cast once."""
-    found = vars(table).get(_PARTITION)
-    if found is None:
-        found = [item for held in table.items.values() for item in _held(table, held)]
+    items = vars(table).get(_PARTITION)
+    if items is None:
+        items = [item for held in table.items.values() for item in _held(table, held)]
     if not table.range_key_attr:
-        return sorted(found, key=lambda item: item.hash_key.cast_value)
-    return sorted(found, key=lambda item: (item.hash_key.cast_value, item.range_key.cast_value))
+        return sorted(items, key=lambda item: item.hash_key.cast_value)
+    return sorted(items, key=lambda item: (item.hash_key.cast_value, item.range_key.cast_value))
 
 
 def query(table: Any, hash_key: Any, *args: Any, **named: Any) -> Any:
     """Looks at the items of one partition only; of an index, at those that have its key."""
-    index, given = args[6], named.get("hash_key_conditions")  # `index_name` is the eighth argument of moto
+    index, conditions = args[6], named.get("hash_key_conditions")  # `index_name` is the eighth argument of moto
     if index is None:
-        # no item is made by asking: `items` is a dictionary with defaults
+        # no item is created by asking: `items` is a dictionary with defaults
         setattr(table, _PARTITION, _held(table, table.items[hash_key]) if hash_key in table.items else [])
-    elif given:
+    elif conditions:
         items: Iterable[Any] = (item for held in table.items.values() for item in _held(table, held))
-        for name, value in given:
+        for name, value in conditions:
             items = _with_value(items, name, value)
         setattr(table, _PARTITION, list(items))
     try:
@@ -80,9 +80,9 @@ def _held(table: Any, held: Any) -> list[Any]:
 def _with_value(items: Iterable[Any], name: str, value: Any) -> Iterator[Any]:
     text = value.value if value.type == "S" else None
     for item in items:
-        found = item.attrs.get(name)
+        held = item.attrs.get(name)
         # the values of numbers are texts too, and `1` is `1.0`
-        if found is not None and (found.value == text if text is not None and found.type == "S" else found == value):
+        if held is not None and (held.value == text if text is not None and held.type == "S" else held == value):
             yield item
 
 
@@ -101,16 +101,16 @@ def __deepcopy__(table: Any, memo: dict[int, Any]) -> Any:  # noqa: N807  the na
     copies = attributes.pop(_COPIES, None)
     if copies:
         return copies[0]
-    made = object.__new__(type(table))
-    memo[id(table)] = made
+    duplicate = object.__new__(type(table))
+    memo[id(table)] = duplicate
     if copies is not None:
-        copies.append(made)
+        copies.append(duplicate)
         items = attributes.pop("items")
-        made.items = items.copy()
+        duplicate.items = items.copy()
         if table.range_key_attr:
-            made.items.update((key, held.copy()) for key, held in items.items())
-    vars(made).update(copy.deepcopy(attributes, memo))
-    return made
+            duplicate.items.update((key, held.copy()) for key, held in items.items())
+    vars(duplicate).update(copy.deepcopy(attributes, memo))
+    return duplicate
 
 
 def update_item(backend: Any, table_name: str, key: Any, *args: Any, **named: Any) -> Any:
@@ -133,5 +133,5 @@ def get_value(serializer: Any, value: Any, key: str, shape: Any) -> Any:
 
 
 def _new(cls: type[BaseModel], *args: Any, **named: Any) -> BaseModel:
-    """Releases items that were copied or replaced: moto keeps a list of all items ever made, for a page of its own."""
+    """Releases items that were copied or replaced: moto keeps a list of every item, for a page of its own."""
     return object.__new__(cls)

@@ -8,10 +8,13 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from time import time
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from gateway.sandbox.aws.responses import AwsFault
 from gateway.sandbox.aws.stream_log import LogShard, StreamLog, sequence_of
+
+if TYPE_CHECKING:
+    from gateway.sandbox.aws.embedded_stream import EmbeddedStream
 
 ITERATOR_SECONDS = 15 * 60
 READERS_PER_SHARD = 2
@@ -23,23 +26,6 @@ _MOST_SHARDS = 100
 Body = Mapping[str, Any]
 
 
-class StreamedTable(Protocol):
-    """The part of a table that the API needs."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def stream_arn(self) -> str: ...
-
-    @property
-    def log(self) -> StreamLog: ...
-
-    def stream(self) -> dict[str, Any]:
-        """The members of a stream's description that come from the table."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class ShardIterator:
     """The position of a reader; its text contains everything, so that nothing has to be stored for it."""
@@ -48,10 +34,10 @@ class ShardIterator:
     shard: str
     after: int
     reader: str
-    made: float
+    created: float
 
     def text(self) -> str:
-        inside = json.dumps([self.shard, self.after, self.reader, self.made]).encode()
+        inside = json.dumps([self.shard, self.after, self.reader, self.created]).encode()
         return f"{self.arn}|1|{base64.b64encode(inside).decode()}"
 
 
@@ -67,7 +53,7 @@ def iterator_from(text: object) -> ShardIterator:
 class SandboxStreams:
     """Serves the four operations; the engine runs them one at a time."""
 
-    def __init__(self, tables: Callable[[], Iterator[StreamedTable]], clock: Callable[[], float] = time) -> None:
+    def __init__(self, tables: Callable[[], Iterator["EmbeddedStream"]], clock: Callable[[], float] = time) -> None:
         self._tables = tables
         self._clock = clock
         self._described: deque[float] = deque()
@@ -120,7 +106,7 @@ class SandboxStreams:
         if not isinstance(limit, int) or not 1 <= limit <= _MOST_RECORDS:
             raise AwsFault("ValidationException", "Limit must be between 1 and 1000")
         table, now = self._table(at.arn), self._clock()
-        if at.made < now - ITERATOR_SECONDS:
+        if at.created < now - ITERATOR_SECONDS:
             raise AwsFault("ExpiredIteratorException", "Iterator expired")
         records, after = table.log.read(at.shard, at.after, limit)
         self._admit(at, now)
@@ -136,18 +122,18 @@ class SandboxStreams:
             raise AwsFault("LimitExceededException", "There are too many readers of the shard")
         self._readers[at.shard] = {**recent, at.reader: now}
 
-    def _table(self, arn: object) -> StreamedTable:
+    def _table(self, arn: object) -> "EmbeddedStream":
         for table in self._tables():
             if table.stream_arn == arn:
                 return table
         raise AwsFault("ResourceNotFoundException", "Requested resource not found: Stream does not exist")
 
 
-def _filtered(log: StreamLog, wanted: Any) -> Iterator[LogShard]:
-    if wanted is None:
+def _filtered(log: StreamLog, shard_filter: Any) -> Iterator[LogShard]:
+    if shard_filter is None:
         yield from log.shards.values()
         return
-    match wanted:
+    match shard_filter:
         case {"Type": "CHILD_SHARDS", "ShardId": str(parent)}:
             yield from (shard for shard in log.shards.values() if shard.parent == parent)
         case _:

@@ -10,11 +10,9 @@ from gateway.demo import MODEL
 from gateway.iam.formal.counterexample import Counterexample, request_of
 from gateway.iam.formal.formula import FALSE
 from gateway.iam.formal.proof import TheoremOutcome, prove
-from gateway.iam.formal.specification import role_meaning
 from gateway.iam.formal.theorems import ProofSubject, Theorem, of_document, subject
 from gateway.iam.language.variables import Value
 from gateway.iam.language.verdict import Authorisation
-from gateway.iam.policies.roles import roles_of
 from gateway.sandbox.counterexamples import policies_of_theorem, sent
 from gateway.sandbox.iam_sandbox import IamSandbox
 from tests.iam.formal.test_mutants import named
@@ -33,7 +31,7 @@ def iam_sandbox() -> Iterator[IamSandbox]:
 
 def about(**changed: Mapping[str, Any]) -> ProofSubject:
     """The shipped documents, some of them changed."""
-    return subject(MODEL, [role_meaning(role) for role in roles_of(MODEL)], {**SHIPPED, **changed}, DEPLOYMENT)
+    return subject(MODEL, {**SHIPPED, **changed}, DEPLOYMENT)
 
 
 def leaks(name: str, title: str) -> tuple[ProofSubject, Iterator[TheoremOutcome]]:

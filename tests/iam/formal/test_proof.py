@@ -20,12 +20,12 @@ from gateway.iam.formal.proof import TheoremOutcome, outcome, prove
 from gateway.iam.formal.solver import solver
 from gateway.iam.formal.solver.lemma import LEMMA, lemma
 from gateway.iam.formal.solver.solver import solve
-from gateway.iam.formal.specification import KEYS, TENANT, Scope, role_meaning
+from gateway.iam.formal.specification import KEYS, TENANT, Scope
 from gateway.iam.formal.theorems import ProofSubject, Theorem, isolation, subject, theorems
 from gateway.iam.language.document import parse
 from gateway.iam.policies.generate import documents, session_document, session_file
 from gateway.iam.policies.hidden_data import hidden_partitions, personal_attributes
-from gateway.iam.policies.roles import ITEM_ACTIONS, GatewayRole, Grant, roles_of
+from gateway.iam.policies.roles import ITEM_ACTIONS, GatewayRole, Grant
 from gateway.model.entity import Attribute, Entity, Key, OnIndex
 from gateway.model.model import Model
 from gateway.model.patterns import Lookup
@@ -37,7 +37,7 @@ SUBJECT = "aws:principaltag/subject"
 
 
 def about(found: Model, made: Mapping[str, Mapping[str, Any]] | None = None) -> ProofSubject:
-    return subject(found, [role_meaning(role) for role in roles_of(found)], made or documents(found), DEPLOYMENT)
+    return subject(found, made or documents(found), DEPLOYMENT)
 
 
 def refuted(outcomes: list[TheoremOutcome]) -> list[tuple[str, str]]:
@@ -156,7 +156,7 @@ def holds_for(thing: Entity, declared: tuple[tuple[str, tuple[str, ...], bool], 
     given = [_role(found, *each) for each in declared]
     sessions = {session_file(role.name): session_document(role) for role in given}
     made = {**documents(found), **sessions}
-    proved = subject(found, [role_meaning(role) for role in given], made, DEPLOYMENT)
+    proved = subject(found, made, DEPLOYMENT, given)
     assert refuted(list(prove(theorems(proved), DEPLOYMENT))) == []
     assert [use for use in uses(proved) if not use.held] == []
 

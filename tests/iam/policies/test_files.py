@@ -17,7 +17,7 @@ from gateway.iam.policies.lint import lint
 from gateway.iam.policies.policies import generated
 from gateway.iam.policies.review import review
 from gateway.ops.policies.files import unsafe_policies
-from gateway.ops.policies.statement_docs import about, words
+from gateway.ops.policies.readme import about, words
 from tests.files.vault import MODEL
 
 PLACE = Deployment.of_role("arn:aws:iam::123456789012:role/tenant", "eu-west-1", "pool", bucket="pool-files")

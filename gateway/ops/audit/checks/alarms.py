@@ -72,11 +72,11 @@ def _any(signal: Signal, seen: list[Metric]) -> bool:
 
 
 def _delivered(
-    ours: list[Alarm], found: tuple[Alarm, ...], subscribers: Mapping[str, int | Missing]
+    ours: list[Alarm], everywhere: tuple[Alarm, ...], subscribers: Mapping[str, int | Missing]
 ) -> Iterator[AuditFinding]:
     """An alarm notifies a topic directly, or through a composite alarm that names it."""
-    topics = {action: subscribers.get(action, 1) for alarm in found for action in alarm.actions}
-    composites = [alarm for alarm in found if alarm.rule and any(_named(own.name, alarm.rule) for own in ours)]
+    topics = {action: subscribers.get(action, 1) for alarm in everywhere for action in alarm.actions}
+    composites = [alarm for alarm in everywhere if alarm.rule and any(_named(own.name, alarm.rule) for own in ours)]
     composed = " ".join(alarm.rule for alarm in composites if _heard(alarm, topics))
     silent = [alarm.name for alarm in ours if not _heard(alarm, topics) and not _named(alarm.name, composed)]
     yield from _unheard([*ours, *composites], topics)
@@ -92,8 +92,8 @@ def _heard(alarm: Alarm, topics: Mapping[str, int | Missing]) -> bool:
     return any(topics[action] != 0 for action in alarm.actions)
 
 
-def _unheard(telling: list[Alarm], topics: Mapping[str, int | Missing]) -> Iterator[AuditFinding]:
-    for action in dict.fromkeys(action for alarm in telling for action in alarm.actions):
+def _unheard(notifying: list[Alarm], topics: Mapping[str, int | Missing]) -> Iterator[AuditFinding]:
+    for action in dict.fromkeys(action for alarm in notifying for action in alarm.actions):
         count = topics[action]
         if not isinstance(count, int):
             yield missing(count)

@@ -1,7 +1,11 @@
 """Live policies as documents of the evaluator; one that it does not understand is a fault, never ignored."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from gateway.iam.language.document import PolicyDocument, parse
 from gateway.iam.language.errors import PolicyError
+from gateway.iam.language.evaluator import PolicySet
 from gateway.iam.language.grammar import Kind
 from gateway.ops.audit.facts import RoleFacts, Statements
 
@@ -14,12 +18,18 @@ def read_document(name: str, statements: Statements, kind: Kind) -> tuple[Policy
         return None, f"policy `{name}` is not understood: {error.message}"
 
 
-def identity_documents(role: RoleFacts) -> tuple[tuple[PolicyDocument, ...], list[str]]:
+def statements_of(policy: Statements) -> list[Mapping[str, Any]]:
+    listed = policy.get("Statement", [])
+    return [
+        statement for statement in (listed if isinstance(listed, list) else [listed]) if isinstance(statement, dict)
+    ]
+
+
+def role_policies(role: RoleFacts) -> tuple[PolicySet, list[str]]:
+    """The policies of a role as far as they are understood, and the faults of the others."""
     read = [read_document(name, statements, "identity") for name, statements in sorted(role.policies.items())]
-    return tuple(document for document, _ in read if document), [fault for _, fault in read if fault]
-
-
-def boundary_document(role: RoleFacts) -> tuple[PolicyDocument | None, str | None]:
-    if role.boundary is None:
-        return None, None
-    return read_document("permissions boundary", role.boundary, "boundary")
+    boundary, fault = (
+        (None, None) if role.boundary is None else read_document("permissions boundary", role.boundary, "boundary")
+    )
+    policies = PolicySet(tuple(document for document, _ in read if document), boundary=boundary)
+    return policies, [reason for reason in (*(reason for _, reason in read), fault) if reason]

@@ -10,6 +10,7 @@ from gateway.iam.language.policy_text import canonical
 from gateway.iam.policies.deployment import Deployment, render
 from gateway.iam.policies.generate import BOUNDARY_FILE, ENDPOINT_FILE, GATEWAY_FILE, TENANT_FILE, TRUST_FILE, documents
 from gateway.ops.audit import fixes
+from gateway.ops.audit.checks.documents import statements_of
 from gateway.ops.audit.checks.network import own_endpoints
 from gateway.ops.audit.facts import EndpointFacts, Missing, RoleFacts, Statements, TtlFacts, UnknownFact
 from gateway.ops.audit.results import AuditFinding, Case, failed, missing, passed
@@ -110,9 +111,9 @@ def _gateway_role(
     yield from _attached("gateway's role", role, GATEWAY_FILE, *expected, *readers)
 
 
-def _assumes_only(found: Statements, roles: frozenset[str]) -> bool:
+def _assumes_only(policy: Statements, roles: frozenset[str]) -> bool:
     """Whether a policy allows nothing but to assume these roles, in which the gateway reads from DAX clusters."""
-    statements = _statements(found)
+    statements = statements_of(policy)
     return bool(statements) and all(
         statement.get("Effect") == "Allow"
         and statement.keys() <= {"Sid", "Effect", "Action", "Resource"}
@@ -127,7 +128,7 @@ def _several(value: Any) -> frozenset[Any]:
 
 
 def _silos(role: RoleFacts, deployment: Deployment) -> Iterator[Deployment]:
-    for statement in (statement for policy in role.policies.values() for statement in _statements(policy)):
+    for statement in (statement for policy in role.policies.values() for statement in statements_of(policy)):
         arn = statement.get("Resource")
         with suppress(ConfigurationError):
             if isinstance(arn, str):
@@ -144,9 +145,9 @@ def _endpoints(
     expected = canonical(render(generated[ENDPOINT_FILE], deployment))
     named = _silos(role, deployment) if isinstance(role, RoleFacts) else ()
     silos = [render(generated[ENDPOINT_FILE], silo) for silo in named if silo.tenant_role != deployment.tenant_role]
-    theirs = {_behind(statement) for document in silos for statement in _statements(document)}
+    theirs = {_behind(statement) for document in silos for statement in statements_of(document)}
     for endpoint in endpoints:
-        ours = [statement for statement in _statements(endpoint.policy) if _behind(statement) not in theirs]
+        ours = [statement for statement in statements_of(endpoint.policy) if _behind(statement) not in theirs]
         same = canonical({**endpoint.policy, "Statement": ours} if theirs else endpoint.policy) == expected
         yield _same(f"endpoint {endpoint.name}", ENDPOINT_FILE, same)
 
@@ -168,17 +169,10 @@ def _attached(
             yield failed(f"the {label} has a further policy `{attached}` that allows something", fixes.ROLES)
 
 
-def _grants(found: Statements) -> bool:
-    statements = _statements(found)
+def _grants(policy: Statements) -> bool:
+    statements = statements_of(policy)
     # a policy that cannot be read might allow anything
     return not statements or any(statement.get("Effect") != "Deny" for statement in statements)
-
-
-def _statements(policy: Statements) -> list[Mapping[str, Any]]:
-    listed = policy.get("Statement", [])
-    return [
-        statement for statement in (listed if isinstance(listed, list) else [listed]) if isinstance(statement, dict)
-    ]
 
 
 def _same(label: str, name: str, same: bool) -> AuditFinding:

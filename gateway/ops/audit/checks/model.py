@@ -6,7 +6,6 @@ from gateway.iam.policies.pattern_requests import sample
 from gateway.model.docs.patterns import access_patterns
 from gateway.model.entity import Entity, Placement
 from gateway.model.keys import item_key
-from gateway.model.model import Model
 from gateway.model.patterns import Listing
 from gateway.model.template import Literal
 from gateway.model.tenant import owns, tenant_id
@@ -38,11 +37,13 @@ def documented_patterns(case: Case) -> Iterator[AuditFinding]:
 
 def prefixes(case: Case) -> Iterator[AuditFinding]:
     """Uses the model alone, because reading items would need a Scan or a tenant's session."""
-    wrong = [f"{entity.name} in {place.name}" for entity, place in _places(case.model) if not _prefixed(entity, place)]
+    wrong = [
+        f"{entity.name} in {place.name}" for entity, place in case.model.placements if not _prefixed(entity, place)
+    ]
     if wrong:
         yield failed(f"keys without the tenant's prefix and a word: {', '.join(wrong)}", fixes.MODEL)
         return
-    count, entities = len(list(_places(case.model))), len(case.model.entities)
+    count, entities = len(case.model.placements), len(case.model.entities)
     yield passed(
         f"every partition key of {count} places of {entities} entities starts with TENANT#<tenant>#WORD; "
         "checked on the model, no item was read"
@@ -57,8 +58,8 @@ def cardinality(case: Case) -> Iterator[AuditFinding]:
         for partition in busiest
         if partition.heat == "hot"
     ]
-    small = [place for _, place in _places(case.model) if place.declared.low_cardinality_reason]
-    sharded = [place for _, place in _places(case.model) if place.shards is not None]
+    small = [place for _, place in case.model.placements if place.declared.low_cardinality_reason]
+    sharded = [place for _, place in case.model.placements if place.shards is not None]
     yield from passed_unless(
         hot,
         f"{len(sharded)} places are sharded, {len(small)} are declared small with a reason, all others are keyed by "
@@ -68,10 +69,6 @@ def cardinality(case: Case) -> Iterator[AuditFinding]:
 
 def _expected(partition: Partition) -> str:
     return f"`{partition.key}` in {partition.place} expects {partition.read:,.0f} RCU and {partition.write:,.0f} WCU"
-
-
-def _places(model: Model) -> Iterator[tuple[Entity, Placement]]:
-    return ((entity, place) for entity in model.entities.values() for place in entity.placements)
 
 
 def _prefixed(entity: Entity, place: Placement) -> bool:

@@ -10,7 +10,7 @@ from gateway.iam.policies.pattern_requests import questions
 from gateway.iam.policies.policies import place_of
 from gateway.model.tenant import tenant_id
 from gateway.ops.audit import fixes
-from gateway.ops.audit.checks.documents import read_document
+from gateway.ops.audit.checks.documents import read_document, statements_of
 from gateway.ops.audit.facts import EndpointFacts, Statements, UnknownFact
 from gateway.ops.audit.results import AuditFinding, Case, failed, missing, passed
 
@@ -40,14 +40,14 @@ def endpoint(case: Case) -> Iterator[AuditFinding]:
         )
 
 
-def own_endpoints(case: Case, found: tuple[EndpointFacts, ...]) -> tuple[EndpointFacts, ...]:
+def own_endpoints(case: Case, endpoints: tuple[EndpointFacts, ...]) -> tuple[EndpointFacts, ...]:
     """The endpoints of the gateway's VPC; if it is not named, those that name the tenants' role, or all without one."""
     vpc, role = case.subject.vpc, case.subject.tenant_role
     if vpc is not None:
-        return tuple(endpoint for endpoint in standing(found) if endpoint.vpc == vpc)
+        return tuple(endpoint for endpoint in standing(endpoints) if endpoint.vpc == vpc)
     if role is None:
-        return standing(found)
-    return tuple(endpoint for endpoint in standing(found) if f'"{role}"' in json.dumps(endpoint.policy))
+        return standing(endpoints)
+    return tuple(endpoint for endpoint in standing(endpoints) if f'"{role}"' in json.dumps(endpoint.policy))
 
 
 def standing(endpoints: tuple[EndpointFacts, ...]) -> tuple[EndpointFacts, ...]:
@@ -104,11 +104,6 @@ def _policy_faults(case: Case, policy: Statements) -> Iterator[str]:
 
 def _as_identity(policy: Statements) -> Statements:
     """The evaluator knows no endpoint policies; without its principals it is read as an identity policy."""
-    listed = policy.get("Statement", [])
-    statements = listed if isinstance(listed, list) else [listed]
-    kept = [
-        {key: value for key, value in statement.items() if key not in _PRINCIPALS}
-        for statement in statements
-        if isinstance(statement, dict)
-    ]
+    statements = statements_of(policy)
+    kept = [{key: value for key, value in one.items() if key not in _PRINCIPALS} for one in statements]
     return {**{key: value for key, value in policy.items() if key != "Id"}, "Statement": kept}

@@ -1,6 +1,6 @@
-"""Least privilege: the gateway's evaluator decides on the policies that IAM has now."""
+"""Least privilege and no Scan: the gateway's evaluator decides on the policies that IAM has now."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Final
 
@@ -19,8 +19,8 @@ from gateway.iam.sts import trust
 from gateway.iam.sts.assume_role import RoleRequest
 from gateway.model.tenant import tenant_id
 from gateway.ops.audit import fixes
-from gateway.ops.audit.checks.documents import boundary_document, identity_documents, read_document
-from gateway.ops.audit.facts import Missing, NotHere, RoleFacts, Statements, UnknownFact
+from gateway.ops.audit.checks.documents import read_document, role_policies
+from gateway.ops.audit.facts import CountedByCloudWatch, Missing, NotHere, RoleFacts, Statements, UnknownFact
 from gateway.ops.audit.results import AuditFinding, Case, failed, missing, passed, passed_unless
 from gateway.ops.isolation.probe_operations import probes
 from gateway.ops.isolation.probes import ProbeScene
@@ -40,17 +40,14 @@ def tenant_privilege(case: Case) -> Iterator[AuditFinding]:
 
 
 def _tenant(case: Case, role: RoleFacts, deployment: Deployment) -> Iterator[AuditFinding]:
-    documents, faults = identity_documents(role)
-    boundary, fault = boundary_document(role)
-    yield from (
-        failed(f"the tenants' role: {reason}", fixes.ROLES) for reason in (*faults, *([fault] if fault else []))
-    )
+    policies, faults = role_policies(role)
+    yield from (failed(f"the tenants' role: {reason}", fixes.ROLES) for reason in faults)
     if role.boundary is None:
         yield failed("the tenants' role has no permissions boundary", fixes.ROLES)
     if role.longest_session > _HOUR:
         yield failed(f"sessions of the tenants' role may last {role.longest_session:,} s", fixes.ROLES)
-    yield from _linted((*documents, *([boundary] if boundary else [])))
-    wide, narrow, evaluated = _evaluate_probes(case, documents, boundary, deployment)
+    yield from _linted((*policies.identity, *([policies.boundary] if policies.boundary else [])))
+    wide, narrow, evaluated = _evaluate_probes(case, policies, deployment)
     if wide:
         yield failed(f"{len(wide)} requests get through that must not: {_some(wide)}", fixes.ROLES)
     if narrow:
@@ -70,9 +67,7 @@ def _linted(documents: tuple[PolicyDocument, ...]) -> Iterator[AuditFinding]:
             yield failed(f"{document.kind} policy, {where}: {finding.message}", fixes.ROLES)
 
 
-def _evaluate_probes(
-    case: Case, documents: tuple[PolicyDocument, ...], boundary: PolicyDocument | None, deployment: Deployment
-) -> tuple[list[str], list[str], int]:
+def _evaluate_probes(case: Case, installed: PolicySet, deployment: Deployment) -> tuple[list[str], list[str], int]:
     """Evaluates every probe of the isolation proof on the live policies: what is too wide, too narrow, and how many."""
     sessions, place = generated(case.model).sessions, place_of(case.model, deployment)
     wide: list[str] = []
@@ -82,7 +77,7 @@ def _evaluate_probes(
     alone = GatewayRole("any", "", (Grant(ITEM_ACTIONS),), patterns=frozenset(case.model.patterns))
     layers = [(role, role.name, (sessions[role.name],)) for role in roles_of(case.model)]
     for role, label, session in (*layers, (alone, "the role alone", None)):
-        policies = PolicySet(documents, session, boundary)
+        policies = PolicySet(installed.identity, session, installed.boundary)
         arn = {"aws:PrincipalArn": deployment.tenant_role}
         tagged = {f"aws:PrincipalTag/{TENANT_TAG}": _TENANT, f"aws:PrincipalTag/{ROLE_TAG}": role.name}
         tagged |= {PRINCIPAL_SUBJECT: SAMPLE_SUBJECT} if role.own else {}
@@ -152,6 +147,7 @@ def _some(names: list[str]) -> str:
 # The gateway's own role: it assumes the tenants' role, and reaches no data itself.
 
 _ASSUME: Final = "sts:AssumeRole"
+_NO_CONTEXT: Final[Mapping[str, str]] = {}
 
 
 def gateway_privilege(case: Case) -> Iterator[AuditFinding]:
@@ -159,24 +155,17 @@ def gateway_privilege(case: Case) -> Iterator[AuditFinding]:
     if not isinstance(role, RoleFacts):
         yield missing(role)
         return
-    documents, faults = identity_documents(role)
-    boundary, fault = boundary_document(role)
-    broken = [*faults, *([fault] if fault else [])]
-    if broken:
-        yield from (failed(f"the gateway's role: {reason}", fixes.ROLES) for reason in broken)
+    policies, faults = role_policies(role)
+    if faults:
+        yield from (failed(f"the gateway's role: {reason}", fixes.ROLES) for reason in faults)
         return
-    policies = PolicySet(documents, boundary=boundary)
     further = " and the reader roles of DAX clusters" if case.subject.dax_roles else ""
     fact = f"the gateway's own role reaches no data and assumes only the tenants' role{further}"
     yield from passed_unless(_faults(case, role, policies), fact)
 
 
 def _faults(case: Case, role: RoleFacts, policies: PolicySet) -> Iterator[AuditFinding]:
-    table = case.facts.table
-    resources = (table.arn, *(f"{table.arn}/index/{name}" for name in (*table.indexes, *table.local_indexes)))
-    requests = [(action, resource) for action in (*ITEM_ACTIONS, "Scan") for resource in resources]
-    data = sorted({action for action, resource in requests if _may(policies, f"dynamodb:{action}", resource)})
-    if data:
+    if data := sorted(_allowed(case, policies, (*ITEM_ACTIONS, "Scan"))):
         yield failed(f"the gateway's own role may {', '.join(data)}: without a tenant", fixes.ROLES)
     stranger = f"{role.arn.rpartition('/')[0]}/stranger"
     if _may(policies, _ASSUME, stranger):
@@ -185,5 +174,44 @@ def _faults(case: Case, role: RoleFacts, policies: PolicySet) -> Iterator[AuditF
         yield failed("the gateway's role may not assume the tenants' role", fixes.ROLES)
 
 
-def _may(policies: PolicySet, action: str, resource: str) -> bool:
-    return evaluate(policies, Authorisation(action, resource, {})).allowed
+def _allowed(
+    case: Case, policies: PolicySet, actions: tuple[str, ...], context: Mapping[str, str] = _NO_CONTEXT
+) -> Iterator[str]:
+    """The actions that are allowed on the table or on an index."""
+    for action in actions:
+        if any(_may(policies, f"dynamodb:{action}", resource, context) for resource in case.facts.table.resources):
+            yield action
+
+
+def _may(policies: PolicySet, action: str, resource: str, context: Mapping[str, str] = _NO_CONTEXT) -> bool:
+    return evaluate(policies, Authorisation(action, resource, context)).allowed
+
+
+# No Scan: neither role may send one, and CloudWatch has counted none.
+
+_WHOLE_TABLE: Final = ("Scan", "PartiQLSelect", "PartiQLInsert", "PartiQLUpdate", "PartiQLDelete")
+
+
+def no_scan(case: Case) -> Iterator[AuditFinding]:
+    for label, role in (("tenants'", case.facts.tenant_role), ("gateway's", case.facts.gateway_role)):
+        yield _without_scan(case, label, role)
+    yield _counted(case.facts.seen)
+
+
+def _without_scan(case: Case, label: str, role: RoleFacts | Missing) -> AuditFinding:
+    if not isinstance(role, RoleFacts):
+        return missing(role)
+    policies, faults = role_policies(role)
+    if faults:
+        return failed(f"the {label} role: {'; '.join(faults)}", fixes.ROLES)
+    if open_to := sorted(_allowed(case, policies, _WHOLE_TABLE, {"aws:PrincipalTag/TenantId": "audit"})):
+        return failed(f"the {label} role may {', '.join(open_to)}", fixes.ROLES)
+    return passed(f"the {label} role may neither Scan nor use PartiQL, on the table or any index")
+
+
+def _counted(seen: CountedByCloudWatch | Missing) -> AuditFinding:
+    if not isinstance(seen, CountedByCloudWatch):
+        return missing(seen)
+    if seen.scans > 0:
+        return failed(f"CloudWatch counted {seen.scans:,.0f} Scans in {seen.days} days", fixes.SCANS)
+    return passed(f"CloudWatch counted no Scan in {seen.days} days")

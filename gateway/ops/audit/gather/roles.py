@@ -28,14 +28,14 @@ def role_facts(live: Live, arn: str | None, option: str) -> RoleFacts:
     )
 
 
-def document(found: Any) -> Statements:
+def document(policy: Any) -> Statements:
     """boto3 hands out some policies decoded and some as text."""
-    if isinstance(found, str):
+    if isinstance(policy, str):
         try:
-            found = json.loads(unquote(found) if found.startswith("%") else found)
+            policy = json.loads(unquote(policy) if policy.startswith("%") else policy)
         except ValueError:
             return {}
-    return found if isinstance(found, dict) else {}
+    return policy if isinstance(policy, dict) else {}
 
 
 def _inline(live: Live, role: str) -> dict[str, Statements]:

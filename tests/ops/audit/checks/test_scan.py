@@ -1,4 +1,4 @@
-from gateway.ops.audit.checks.scan import no_scan
+from gateway.ops.audit.checks.privilege import no_scan
 from gateway.ops.audit.facts import CountedByCloudWatch, NotHere
 from gateway.ops.audit.results import Case, LineVerdict
 from tests.ops.audit.spoil import changed, facts_of, failures, with_role

@@ -1,6 +1,5 @@
 """Every error code has a page that says what it means, what causes it and what a client does about it."""
 
-import ast
 import importlib
 import pkgutil
 import re
@@ -16,7 +15,7 @@ from gateway.model.error_code import UserErrorCode
 
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "docs" / "errors"
-_CODE = re.compile(r"[A-Z]{3,}(_[A-Z]{2,})+")
+_CODE = re.compile(r'"([A-Z]{3,}(?:_[A-Z]{2,})+)"')
 HEADINGS = ["## Meaning", "## Cause", "## What the client does"]
 
 
@@ -36,12 +35,8 @@ def raised() -> set[str]:
 
 def written() -> set[str]:
     """Those that the GraphQL room writes without a class, such as a failed validation."""
-    found = set()
-    for path in (ROOT / "gateway" / "graph").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and _CODE.fullmatch(node.value):
-                found.add(node.value)
-    return found
+    sources = (ROOT / "gateway" / "graph").rglob("*.py")
+    return {code for path in sources for code in _CODE.findall(path.read_text())}
 
 
 CODES = sorted(raised() | written() | {code.name for code in (*UserErrorCode, *MODEL.error_codes)})

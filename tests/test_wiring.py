@@ -12,7 +12,7 @@ from gateway.errors import ConfigurationError, UntrustedDocument
 from gateway.graph.http.request import GraphQLRequest
 from gateway.graph.query.limits import DocumentLimits
 from gateway.graph.query.operation import Documents
-from gateway.graph.schema.schema import build_schema, core_schema
+from gateway.graph.schema.schema import core_schema
 from gateway.model.tenant import tenant_id
 from gateway.ops.metrics.metrics import Metrics
 from gateway.settings import Settings
@@ -21,6 +21,7 @@ from gateway.wiring.operations import cost_limits, persisted
 from gateway.wiring.pages import playground, sandbox_pages
 from gateway.wiring.tenants import check_roles, pools
 from tests.aws.tenant_fixtures import ROLES
+from tests.graph.fixtures import SCHEMA
 from tests.test_settings import ISSUER, RIGHT
 
 SANDBOX: dict[str, Any] = {
@@ -132,7 +133,7 @@ def test_a_cost_limit_of_an_unknown_role_is_refused() -> None:
 
 
 def test_trusted_documents_are_read_and_checked_when_the_gateway_is_made(tmp_path: Path) -> None:
-    schema = core_schema(build_schema(MODEL))
+    schema = core_schema(SCHEMA)
     documents = Documents(MODEL, schema, DocumentLimits(), introspection=False)
     path = tmp_path / "documents.json"
     path.write_text('{"abc": "{ __typename }"}')

@@ -160,6 +160,7 @@ def written_places(model: "Model", role: Role, names: Names) -> tuple[RolePlace,
     )
 
 
+@lru_cache(maxsize=64)
 def visible_patterns(model: "Model", role: Role) -> tuple[str, ...]:
     """The access patterns that the role can use: all of their places are within its reach."""
     reached = {(place.entity.name, place.place.name) for place in read_places(model, role)}
@@ -238,6 +239,7 @@ def _contains(wide: Partitions, narrow: Partitions) -> bool:
     return wide != narrow and wide.index == narrow.index and plain and narrow.path.startswith(before)
 
 
+@lru_cache(maxsize=64)
 def hidden_attributes(model: "Model", role: Role) -> tuple[str, ...]:
     """The names of the attributes that the role never reads."""
     declared = [attribute for entity in model.entities.values() for attribute in stored(entity)]

@@ -1,18 +1,18 @@
 """The playground's examples: each one is valid, and each query answers for every demo tenant."""
 
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
-from graphql import OperationDefinitionNode, build_schema, parse, validate
+from graphql import OperationDefinitionNode, parse, validate
 from graphql.execution.values import get_variable_values
 
 from gateway.demo import MODEL
 from gateway.demo.shops import SHOPS
+from gateway.graph.schema.schema import core_schema
 from gateway.model.demo import Example, demo_examples
-from tests.graph.fixtures import World
+from tests.graph.fixtures import SCHEMA, World
 
-SCHEMA = build_schema((Path(__file__).parents[2] / "schema.graphql").read_text())
+CORE = core_schema(SCHEMA)
 NAMED = demo_examples(MODEL, datetime.now(UTC))
 EXAMPLES = [example for _, example in NAMED]
 TENANTS = [shop.tenant for shop in SHOPS]
@@ -31,7 +31,7 @@ def operation(example: Example) -> OperationDefinitionNode:
 
 @each_example
 def test_an_example_is_one_valid_named_operation(example: Example) -> None:
-    assert validate(SCHEMA, parse(example.query)) == []
+    assert validate(CORE, parse(example.query)) == []
     assert operation(example).name is not None
 
 
@@ -42,7 +42,7 @@ def test_its_variables_are_what_it_declares(example: Example) -> None:
         given = dict(example.variables_of(tenant))
         assert given.keys() <= {definition.variable.name.value for definition in declared}
         # a list of errors in place of the values is what graphql-core answers to wrong ones
-        assert not isinstance(get_variable_values(SCHEMA, declared, given), list)
+        assert not isinstance(get_variable_values(CORE, declared, given), list)
 
 
 def test_every_domain_has_examples_and_one_of_them_is_open() -> None:

@@ -5,6 +5,7 @@ introspection, and nothing is read to find that out.
 """
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from graphql import (
@@ -29,6 +30,7 @@ def has_own_schema(role: Role) -> bool:
     return not role.acting and (role.own or role.reads is not ALL)
 
 
+@lru_cache(maxsize=32)
 def role_schema(schema: GraphQLSchema, model: Model, role: Role) -> GraphQLSchema:
     return _RoleSchema(schema, model, role).made()
 

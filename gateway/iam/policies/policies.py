@@ -58,7 +58,9 @@ def policies_of(model: Model, texts: Mapping[str, Mapping[str, Any]]) -> Policie
     return Policies(texts, {role: parse(texts[session_file(role)], "session") for role in role_names(model)})
 
 
+@lru_cache(maxsize=8)
 def generated(model: Model) -> Policies:
+    """Parsed once: a process that starts needs them for the schema, for its checks and for the sessions."""
     return policies_of(model, documents(model))
 
 

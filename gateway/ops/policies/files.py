@@ -18,7 +18,7 @@ from gateway.iam.language.policy_text import canonical, read_json
 from gateway.iam.policies.deployment import LONGEST, Deployment, render
 from gateway.iam.policies.generate import BOUNDARY_FILE, STREAM_FILE, TENANT_FILE, documents, kind_of, oversized
 from gateway.iam.policies.lint import lint
-from gateway.iam.policies.policies import Policies, permissions_at, policies_of
+from gateway.iam.policies.policies import Policies, generated, permissions_at
 from gateway.iam.policies.review import review
 from gateway.model.model import Model
 from gateway.model.tenant import TenantId
@@ -54,9 +54,9 @@ def stale_policies(directory: Path, model: Model) -> list[str]:
 
 def unsafe_policies(model: Model) -> list[str]:
     """Findings of lint, review and AWS's quotas for the documents of a model; empty if they may be written."""
-    generated = documents(model)
-    faults = oversized(generated, LONGEST)
-    for name, document in generated.items():
+    written = documents(model)
+    faults = oversized(written, LONGEST)
+    for name, document in written.items():
         parsed = parse(render(document, LONGEST), kind_of(name))
         of_stream = name == STREAM_FILE
         findings = (*lint(parsed, of_stream=of_stream), *review(parsed, of_stream=of_stream))
@@ -67,10 +67,10 @@ def unsafe_policies(model: Model) -> list[str]:
 def load_policies(directory: Path | None, model: Model) -> Policies:
     """The policies to serve with; a file that is missing, corrupt or different from the model stops the start."""
     # INVARIANT: a document that was changed by hand is never served, whatever it says.
-    expected = documents(model)
-    if directory is not None and (faults := _faults(directory, expected)):
+    policies = generated(model)
+    if directory is not None and (faults := _faults(directory, policies.documents)):
         raise ConfigurationError(faults)
-    return policies_of(model, expected)
+    return policies
 
 
 def permissions_for(policies: Policies, model: Model) -> PermissionsFor:

@@ -5,17 +5,16 @@ from typing import Any
 
 import pytest
 
-from gateway.demo import MODEL
-from gateway.graph.schema.schema import build_schema
-from tests.graph.fixtures import World
+from gateway.graph.schema.schema import core_schema
+from tests.graph.fixtures import SCHEMA, World
 
-SCHEMA: Any = build_schema(MODEL)._schema
+CORE: Any = core_schema(SCHEMA)
 ORDER = '{userId: "u-1001", lines: [{productId: "p-1001", quantity: 1}, {productId: "p-1002", quantity: 1}]}'
 
 
-def told(kind: str, field: str, *ends: str) -> list[float]:
+def numbers(kind: str, field: str, *ends: str) -> list[float]:
     """The numbers that the description says, each before one of these words."""
-    description = SCHEMA.type_map[kind].fields[field].description or ""
+    description = CORE.type_map[kind].fields[field].description or ""
     cost = description.partition("Estimated cost: ")[2]
     found = [re.search(rf"([0-9.,]+){re.escape(end)}", cost) for end in ends]
     return [float(match[1].replace(",", "")) for match in found if match is not None]
@@ -36,21 +35,21 @@ def told(kind: str, field: str, *ends: str) -> list[float]:
     ],
 )
 async def test_a_query_is_estimated_as_its_field_says(query: str, field: str, end: str, times: int) -> None:
-    assert await estimate(query) == told("Query", field, end)[0] * times
+    assert await estimate(query) == numbers("Query", field, end)[0] * times
 
 
 async def test_a_mutation_is_estimated_as_its_field_says() -> None:
-    [alone, each] = told("Mutation", "placeOrder", " capacity units", " for each of `lines`")
+    [alone, each] = numbers("Mutation", "placeOrder", " capacity units", " for each of `lines`")
     assert await estimate(f"mutation {{ placeOrder(input: {ORDER}) {{ errors {{ code }} }} }}") == alone + 2 * each
     items = '[{productId: "a", title: ""}, {productId: "b", title: ""}, {productId: "c", title: ""}]'
-    [item] = told("Mutation", "bulkUpdateProduct", " capacity units for each item")
+    [item] = numbers("Mutation", "bulkUpdateProduct", " capacity units for each item")
     assert await estimate(f"mutation {{ bulkUpdateProduct(input: {{items: {items}}}) {{ writtenCount }} }}") == 3 * item
 
 
 def test_every_field_that_reads_or_writes_says_its_cost() -> None:
-    for kind in (SCHEMA.query_type, SCHEMA.mutation_type):
+    for kind in (CORE.query_type, CORE.mutation_type):
         silent = [name for name, field in kind.fields.items() if "Estimated cost: " not in (field.description or "")]
-        assert silent == (["node", "nodes"] if kind is SCHEMA.query_type else [])
+        assert silent == (["node", "nodes"] if kind is CORE.query_type else [])
 
 
 async def estimate(text: str) -> float:

@@ -7,13 +7,13 @@ from graphql import GraphQLObjectType, GraphQLSchema, build_schema, parse, print
 
 from gateway.demo import MODEL
 from gateway.graph.schema.role_schema import has_own_schema, role_schema
-from gateway.graph.schema.schema import build_schema as whole_schema
 from gateway.graph.schema.schema import core_schema
 from gateway.iam.policies.roles import gateway_role
 from gateway.model.role import Role
 from tests.fixtures import MemoryGateway
+from tests.graph.fixtures import SCHEMA
 
-WHOLE = core_schema(whole_schema(MODEL))
+WHOLE = core_schema(SCHEMA)
 CUSTOMER = role_schema(WHOLE, MODEL, MODEL.roles["customer"])
 
 

@@ -9,10 +9,11 @@ from graphql import parse, validate
 
 from gateway.demo import MODEL
 from gateway.graph.schema.role_schema import role_schema
-from gateway.graph.schema.schema import build_schema, core_schema
+from gateway.graph.schema.schema import core_schema
 from gateway.model.docs.roles import BEGIN, END, role_matrix, with_matrix
 from gateway.model.model import Model
 from gateway.model.role import STANDARD_ROLES, Role
+from tests.graph.fixtures import SCHEMA
 
 PAGE = Path(__file__).parents[3] / "docs" / "roles.md"
 
@@ -68,6 +69,6 @@ def test_the_examples_of_the_caller_as_an_argument_are_right() -> None:
     assert MODEL.lookup("user").subject == lookup.subject
     assert MODEL.listing("emailsOfUser").defaults == listing.defaults
     assert field in next(each.input for each in MODEL.mutations if each.name == "placeOrder")
-    schema = core_schema(build_schema(MODEL))
+    schema = core_schema(SCHEMA)
     assert validate(schema, parse(query)) == []
     assert validate(role_schema(schema, MODEL, MODEL.roles["customer"]), parse(query)) == []

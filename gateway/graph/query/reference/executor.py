@@ -7,6 +7,7 @@ falls back. All errors at execution time come from it.
 from asyncio import CancelledError
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import CoroutineType
 from typing import Any
 
@@ -214,6 +215,7 @@ class _Executor(Executor[None]):
         return self.complete_leaf_value(leaf, result)
 
 
+@lru_cache(maxsize=32)
 def _leaves(schema: GraphQLSchema) -> dict[GraphQLOutputType, GraphQLLeafType]:
     """Returns the scalar or enum of each leaf field type, nullable or not."""
     kinds = (
@@ -228,6 +230,7 @@ def _leaves(schema: GraphQLSchema) -> dict[GraphQLOutputType, GraphQLLeafType]:
 Attributes = Mapping[tuple[GraphQLObjectType, str], tuple[Resolver, Callable[[Any], Any]]]
 
 
+@lru_cache(maxsize=32)
 def _attributes(schema: GraphQLSchema) -> Attributes:
     """Returns, for each field that shows an attribute as a scalar or enum, how it is read and serialized."""
     return {

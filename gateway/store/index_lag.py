@@ -12,6 +12,7 @@ from gateway.store.key_ranges import contains
 from gateway.store.own_writes import OwnWrites
 from gateway.store.plan import QueryPartition
 
+INDEX_LAG_SECONDS = 2.0  # within which replicas and indexes are assumed to follow the table
 _PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8)  # seconds before an index is queried again
 
 

@@ -2,11 +2,13 @@
 
 import asyncio
 import logging
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Protocol
 
 from gateway.errors import PositionExpired
@@ -75,6 +77,10 @@ class Bus(Protocol):
         """Waits briefly for the notes up to the position: another process may have received them earlier."""
         ...
 
+    def recent(self, tenant: str, seconds: float) -> Sequence[ChangeNote] | None:
+        """The tenant's notes that have arrived within this time; None if earlier ones of them are not known here."""
+        ...
+
     async def replay(self, tenant: str, after: Mapping[str, str]) -> Sequence[ChangeNote]:
         """The tenant's notes after a position, in the order of their shards; raises `PositionExpired`.
 
@@ -133,7 +139,8 @@ class Ring:
     """The recent notes of all tenants, oldest first, and from where on each shard is complete."""
 
     def __init__(self, size: int = RING_NOTES, clock: Callable[[], float] = time.monotonic) -> None:
-        self._notes: deque[ChangeNote] = deque()
+        self._notes: deque[tuple[float, ChangeNote]] = deque()  # with the times of their arrival
+        self._known_since = -math.inf  # the ring holds every note that has arrived since then
         self._size = size
         self._last: dict[str, int] = {}  # shard -> the last sequence that was added
         self._from: dict[str, int] = {}  # shard -> the ring holds every note after this sequence
@@ -146,6 +153,7 @@ class Ring:
         if last is not None and int(after) <= last:
             return False
         self._last[shard] = self._from[shard] = int(after)
+        self._known_since = self._clock()
         return last is not None
 
     def end(self, shard: str) -> None:
@@ -153,7 +161,7 @@ class Ring:
         # INVARIANT: positions stay short: a shard that DynamoDB has deleted by now is dropped here too, with its notes.
         over = {name for name, at in self._ended.items() if at < self._clock() - RETENTION_SECONDS}
         if over:
-            self._notes = deque(note for note in self._notes if note.shard not in over)
+            self._notes = deque(each for each in self._notes if each[1].shard not in over)
         for old in over:
             for by_shard in (self._ended, self._last, self._from):
                 by_shard.pop(old, None)
@@ -164,15 +172,16 @@ class Ring:
             return False
         self._from.setdefault(note.shard, _START)
         self._last[note.shard] = note.order
-        self._notes.append(note)
+        self._notes.append((self._clock(), note))
         if len(self._notes) > self._size:
-            oldest = self._notes.popleft()
+            self._known_since, oldest = self._notes.popleft()
             self._from[oldest.shard] = oldest.order
         return True
 
     def forget(self) -> None:
         """Expires all earlier positions."""
         self._notes.clear()
+        self._known_since = self._clock()
         # the lost notes came after the last one, so the position of that note expires too
         self._from |= {shard: last + 1 for shard, last in self._last.items()}
 
@@ -185,7 +194,24 @@ class Ring:
         unknown = seen.keys() - self._from.keys()
         if unknown or any(seen.get(shard, _START) < first for shard, first in self._from.items()):
             raise PositionExpired("the position is too old; read the present state and go on from there")
-        return [note for note in self._notes if note.tenant == tenant and note.order > seen.get(note.shard, _START)]
+        behind = {shard for shard, last in self._last.items() if last > seen.get(shard, _START)}
+        notes = list[ChangeNote]()
+        # backwards from the newest, so that a recent position costs little
+        for _, note in reversed(self._notes):
+            if not behind:
+                break
+            if note.order <= seen.get(note.shard, _START):
+                behind.discard(note.shard)
+            elif note.tenant == tenant:
+                notes.append(note)
+        return notes[::-1]
+
+    def recent(self, tenant: str, seconds: float) -> list[ChangeNote] | None:
+        since = self._clock() - seconds
+        if self._known_since >= since:
+            return None
+        arrived = takewhile(lambda each: each[0] >= since, reversed(self._notes))
+        return [note for _, note in arrived if note.tenant == tenant][::-1]
 
 
 class InProcessBus:
@@ -193,9 +219,9 @@ class InProcessBus:
 
     connected = True
 
-    def __init__(self, ring: int = RING_NOTES) -> None:
+    def __init__(self, ring: int = RING_NOTES, clock: Callable[[], float] = time.monotonic) -> None:
         self._subscribers = Subscribers()
-        self._ring = Ring(ring)
+        self._ring = Ring(ring, clock)
 
     def running(self) -> AbstractAsyncContextManager[None]:
         return nullcontext()
@@ -227,6 +253,9 @@ class InProcessBus:
 
     async def reached(self, position: Mapping[str, str]) -> None:
         """No other process can be ahead."""
+
+    def recent(self, tenant: str, seconds: float) -> Sequence[ChangeNote] | None:
+        return self._ring.recent(tenant, seconds)
 
     async def replay(self, tenant: str, after: Mapping[str, str]) -> Sequence[ChangeNote]:
         return self._ring.after(tenant, after)

@@ -209,6 +209,9 @@ class JetStreamBus:
 
     # replay
 
+    def recent(self, tenant: str, seconds: float) -> Sequence[ChangeNote] | None:
+        return self._ring.recent(tenant, seconds)
+
     async def replay(self, tenant: str, after: Mapping[str, str]) -> Sequence[ChangeNote]:
         if not self._identity:
             # INVARIANT: a process that has not connected to the bus yet never reports a position as expired.

@@ -61,6 +61,7 @@ class OwnShard:
     position: str
     renewed: float
     stepped: float  # when its task began the last attempt
+    read: float = field(default_factory=time.time)  # when it was last read
     created: float = 0.0  # when the last record was written
     behind: bool = True  # until a read returns nothing
     task: "asyncio.Task[None] | None" = None
@@ -88,8 +89,11 @@ class StreamReader:
 
     @property
     def lag_seconds(self) -> float:
-        """The age of the oldest unpublished record, as far as is known; zero if everything is published."""
-        waiting = [shard.created for shard in self.own.values() if shard.behind and shard.created]
+        """The age of the oldest unpublished record, as far as is known; zero if everything is published.
+
+        A shard that cannot be read may have records since its last read.
+        """
+        waiting = [shard.created or shard.read for shard in self.own.values() if shard.behind]
         return max(0.0, time.time() - min(waiting)) if waiting else 0.0
 
     async def run(self) -> None:
@@ -234,6 +238,8 @@ class StreamReader:
                 continue
             except GatewayError as error:
                 iterator, attempt = None, attempt + 1
+                if not shard.behind:
+                    shard.behind, shard.created = True, shard.read
                 self._failed("a shard of the stream could not be read", error)
                 if isinstance(error, (RecordsTrimmed, TableMissing)) and await self._is_gone(shard):
                     break
@@ -248,7 +254,7 @@ class StreamReader:
         self._wake.set()
 
     async def _publish(self, shard: OwnShard, batch: Batch) -> None:
-        notes = list[ChangeNote]()
+        shard.read, notes = time.time(), list[ChangeNote]()
         for record in batch.records:
             note = note_of(self.table, shard.lease.shard, record)
             if note is not None:
@@ -259,7 +265,7 @@ class StreamReader:
                 self.counts.dropped += 1
         if notes:
             # while the bus accepts no notes, they grow old
-            shard.behind, shard.created = True, _created(batch.records[0]) or shard.created
+            shard.behind, shard.created = True, _created(batch.records[0])
             await self.bus.publish(notes)
             self.counts.notes += len(notes)
         shard.behind = bool(batch.records)

@@ -124,3 +124,52 @@ async def test_a_position_does_not_name_shards_that_dynamodb_has_forgotten() -> 
     assert [each.shard for each in ring.after("acme", {"newer": "1"})] == ["open"]
     with pytest.raises(PositionExpired):
         ring.after("acme", {"old": "1", "newer": "1"})
+
+
+async def test_a_replay_does_not_read_what_came_before_the_position(monkeypatch: pytest.MonkeyPatch) -> None:
+    bus = InProcessBus()
+    await bus.publish([note(sequence, shard=shard) for sequence in range(500) for shard in ("s1", "s2")])
+    await bus.publish([note(500), note(501, "globex"), note(502)])
+    read = list[str]()
+
+    def order(note: ChangeNote) -> int:
+        read.append(note.sequence)
+        return int(note.sequence)
+
+    monkeypatch.setattr(ChangeNote, "order", property(order))
+    assert sequences(await bus.replay("acme", {"s1": "499", "s2": "498"})) == ["499", "500", "502"]
+    assert len(read) < 20
+
+
+async def test_the_recent_notes_are_those_that_have_arrived_within_the_time() -> None:
+    now = [0.0]
+    bus = InProcessBus(clock=lambda: now[0])
+    for sequence in (1, 2, 3):
+        now[0] += 1
+        await bus.publish([note(sequence), note(sequence, "globex", "s2")])
+    assert [each.sequence for each in bus.recent("acme", 1.5) or ()] == ["2", "3"]
+    assert [each.shard for each in bus.recent("globex", 0.5) or ()] == ["s2"]
+    now[0] += 10
+    assert bus.recent("acme", 2.0) == []
+
+
+async def test_it_says_when_it_does_not_know_all_recent_notes() -> None:
+    now = [0.0]
+    bus = InProcessBus(ring=2, clock=lambda: now[0])
+
+    def is_known() -> bool:
+        return bus.recent("acme", 2.0) is not None
+
+    assert is_known()
+    now[0] += 10
+    bus.begin("s1", after="50")  # another process has read the shard so far
+    assert not is_known()
+    now[0] += 3
+    assert is_known()
+    await bus.gap()
+    assert not is_known()
+    now[0] += 3
+    await bus.publish([note(sequence) for sequence in (60, 61, 62)])  # more than it keeps
+    assert not is_known()
+    now[0] += 3
+    assert is_known()

@@ -231,6 +231,27 @@ async def test_throttles_and_failures_of_aws_are_waited_for(place: Streamed) -> 
     assert reader.counts.failures == 5
 
 
+async def test_a_shard_that_cannot_be_read_lags(place: Streamed) -> None:
+    """Nobody knows whether it has records; an alarm must say so all the same."""
+    bus = InProcessBus()
+    notes, reader = collected(bus), place.reader(bus)
+
+    failing = [False]
+
+    def fail(operation: str, body: Mapping[str, Any]) -> None:
+        if operation == "GetRecords" and failing[0]:
+            raise Unavailable("aws is away")
+
+    place.streams.fail = fail
+    async with running(reader):
+        await place.put("acme", "1")
+        await until(lambda: len(notes) == 1 and reader.lag_seconds == 0)
+        failing[0] = True
+        await until(lambda: reader.lag_seconds > 0.5)
+        failing[0] = False
+        await until(lambda: reader.lag_seconds == 0)
+
+
 async def test_a_defect_does_not_leave_a_shard_unread(place: Streamed, caplog: pytest.LogCaptureFixture) -> None:
     bus = InProcessBus()
     notes, left = collected(bus), [1]

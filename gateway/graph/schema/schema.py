@@ -145,7 +145,7 @@ class _Build:
         if change not in self._types:
             self._list_change(change, listing.entity)
         page = "The current list, in the first event and when single changes are not available; otherwise null."
-        changes = "The changes since the last event; empty if `page` is set."
+        changes = "The changes since the last event; beside a `page`, recent changes that it may not show yet."
         fields = [
             resolved(self._types, "page", f"{self._page_type(listing)} | None", page, resolvers.watched_page()),
             resolved(self._types, "changes", f"list[{change}]", changes, resolvers.watched_changes()),

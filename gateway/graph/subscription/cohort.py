@@ -2,7 +2,7 @@
 
 import asyncio
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Protocol
@@ -11,9 +11,11 @@ from gateway.aws.sts.callers import Caller, LastingCaller
 from gateway.backoff import exponential
 from gateway.errors import GatewayError, Throttled, Unavailable
 from gateway.graph.errors import failure
+from gateway.graph.query.reference.resolvers import ListEvent
 from gateway.graph.subscription.event_reader import EventPayload, EventReader, WatchFailed, WatchOperation
 from gateway.graph.subscription.interest import Interest, Pending
 from gateway.graph.subscription.position import Vector
+from gateway.store.index_lag import INDEX_LAG_SECONDS
 from gateway.stream.bus import Bus
 from gateway.stream.note import ChangeNote
 
@@ -37,7 +39,8 @@ class WatchEvent:
 
     `vector` is the position that a subscriber has reached once it has received the event. `pending` holds the changes
     that the event reports. `number` orders the events of a cohort by the start of their reads. `digest` identifies the
-    content of an event of a watched item, so that the same state is not sent twice; it is empty for lists.
+    content of an event that shows all that is watched, so that the same state is not sent twice; otherwise it is empty.
+    `lagging` says that the page may lack changes which the event does not report either; a later page has them.
     """
 
     payload: EventPayload
@@ -45,6 +48,7 @@ class WatchEvent:
     pending: Pending
     number: int
     digest: str = ""
+    lagging: bool = False
 
 
 @dataclass(slots=True)
@@ -68,6 +72,8 @@ class CohortMember(Protocol):
     def waiting(self) -> bool: ...
 
     def offer(self, event: WatchEvent) -> None: ...
+
+    def reread(self) -> None: ...
 
     def end(self, reason: Exception) -> None: ...
 
@@ -97,6 +103,7 @@ class Cohort:
     _pending: Pending = field(default_factory=Pending)
     _unreported: Vector | None = None  # the position before the first change that no event has reported yet
     _timer: asyncio.TimerHandle | None = None
+    _reread_timer: asyncio.TimerHandle | None = None
     _task: "asyncio.Task[None] | None" = None
     _present: "asyncio.Task[WatchEvent] | None" = None
     _last_offered: int = 0  # the number of the last event that was offered to the members
@@ -135,15 +142,13 @@ class Cohort:
     @property
     def settled(self) -> bool:
         """Whether every change has been reported and all members wait for the next event."""
-        busy = self._pending or self._timer or self._task or self._present
+        busy = self._pending or self._timer or self._reread_timer or self._task or self._present
         return not busy and all(member.waiting for member in self.members)
 
     def close(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        for task in (self._task, self._present):
-            if task is not None:
-                task.cancel()
+        for work in (self._timer, self._reread_timer, self._task, self._present):
+            if work is not None:
+                work.cancel()
 
     def _schedule(self, seconds: float) -> None:
         if self._timer is None and self._task is None and self.members:
@@ -222,27 +227,50 @@ class Cohort:
 
     async def replayed(self, after: Vector, until: Vector) -> Pending:
         """Returns what has changed between two positions; raises `PositionExpired` or `Unavailable`."""
+        return self._changes(await self.bus.replay(self.interest.tenant, after), until)
+
+    def _changes(self, notes: Iterable[ChangeNote], until: Vector) -> Pending:
         pending = Pending()
-        for note in await self.bus.replay(self.interest.tenant, after):
+        for note in notes:
             if note.order <= int(until.get(note.shard, "-1")):
                 self.interest.add(note, pending)
         return pending
+
+    def _not_in_index(self, until: Vector) -> Pending:
+        """Returns recent changes that a page may not show yet; everything, if they cannot be reported one by one."""
+        if self.interest.index is None:
+            return Pending()
+        notes = self.bus.recent(self.interest.tenant, INDEX_LAG_SECONDS)
+        return Pending(everything=True) if notes is None else self._changes(notes, until)
+
+    def reread_later(self) -> None:
+        """Called by a member that has received a page which may lack changes: once the index must show them, it gets
+        the page of then."""
+        if self._reread_timer is None:
+            self._reread_timer = asyncio.get_running_loop().call_later(INDEX_LAG_SECONDS, self._reread)
+
+    def _reread(self) -> None:
+        self._reread_timer = None
+        for member in self.members:
+            member.reread()
 
     async def catch_up(self, pending: Pending) -> WatchEvent | None:
         """Reads the changes that one slow or reconnected member has not received yet."""
         return await self._read(pending, self.position())
 
     async def _read(self, pending: Pending, vector: Vector) -> WatchEvent | None:
-        event = pending.event()
-        if event is None:
+        # INVARIANT: no change is missed because an index shows it late: this event reports it, or a later page does.
+        recent = self._not_in_index(vector) if pending.everything else Pending()
+        changes = recent.changes() if pending.everything else pending.changes()
+        if not changes and not pending.everything:
             return None
         self.counts.reads += 1
         caller, number = await self._caller(), next(self._numbers)
-        payload = await self.reader.read(self.operation, caller, event)
+        payload = await self.reader.read(self.operation, caller, ListEvent(changes, pending.everything))
         if payload is None:
             return None
-        digest = sha256(payload.content).hexdigest()[:_DIGEST] if self.interest.key is not None else ""
-        return WatchEvent(payload, vector, pending, number, digest)
+        digest = sha256(payload.content).hexdigest()[:_DIGEST] if self.interest.is_state else ""
+        return WatchEvent(payload, vector, pending, number, digest, recent.everything)
 
     async def _caller(self) -> Caller:
         """INVARIANT: the read is made for a member that may still see it; a member that may not is ended."""

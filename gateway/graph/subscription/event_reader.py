@@ -90,7 +90,7 @@ class EventReader:
         if broken := [error for error in errors if _breaks(operation.root, error)]:
             passing = all(error["extensions"]["code"] in _RETRIED for error in broken)
             raise WatchFailed(broken, passing=passing)
-        if event.changes is not None and not errors and _is_empty(operation.root, answer.content):
+        if not event.page and not errors and _is_empty(operation.root, answer.content):
             return None
         return EventPayload(answer.text()[:-1])
 
@@ -120,7 +120,7 @@ class EventReader:
         assert caller is not None  # noqa: S101  set by the only caller of `_answer`
         subject = caller.principal.subject
         access = log.access = Access(caller.session, deadline, prefix=caller.own, scope=caller.scope, subject=subject)
-        if isinstance(operation.root, LookupField) or event.changes is None:
+        if isinstance(operation.root, LookupField) or not event.changes:
             found = await endpoint.lanes.run(admitted.variant, access, admitted.variables)
             if found is not None:
                 data, left_out = found

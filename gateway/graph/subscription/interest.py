@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from gateway.aws.sts.session import Session
 from gateway.graph.query.arguments import Variables
 from gateway.graph.query.paging import take_arguments
-from gateway.graph.query.reference.resolvers import KeyChange, ListEvent
+from gateway.graph.query.reference.resolvers import KeyChange
 from gateway.graph.query.tree import LookupField, WatchListField
 from gateway.model.entity import Entity, Placement
 from gateway.model.filters import FILTER
@@ -52,14 +52,10 @@ class Pending:
         for key, change in later.items.items():
             self.add(key, change)
 
-    def event(self) -> ListEvent | None:
-        """Returns what to read for the event; None if nothing is left to report."""
-        if self.everything:
-            return ListEvent()
-        changes = tuple(
+    def changes(self) -> tuple[KeyChange, ...]:
+        return tuple(
             KeyChange(key, each.identity, each.kind, each.was or each.shown) for key, each in self.items.items()
         )
-        return ListEvent(changes) if changes else None
 
 
 class ItemChange(NamedTuple):
@@ -98,6 +94,11 @@ class Interest:
     @property
     def index(self) -> str | None:
         return self.place.index if self.place is not None else None
+
+    @property
+    def is_state(self) -> bool:
+        """Whether each event shows all that is watched, so that a later event replaces it."""
+        return self.key is not None or self.whole
 
     def add(self, note: ChangeNote, pending: Pending) -> bool:
         """Adds the changes in the note that affect this subscription; False if there are none."""

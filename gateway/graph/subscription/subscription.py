@@ -15,7 +15,9 @@ from gateway.graph.subscription.position import Positions, Vector, advanced, is_
 
 _EXPIRED = PositionExpired("changes after this position are no longer kept; this is the current state")
 _RETRY_SECONDS = 1.0
-_LAST_DIGEST: Final = "digest"  # in a position, beside the shards: the digest of the event
+# in a position, beside the shards: the digest of the event, and whether its page may lack changes
+_LAST_DIGEST: Final = "digest"
+_LAGGING: Final = "lagging"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +44,14 @@ class Subscription:
         "_cohort",
         "_ended",
         "_event",
+        "_lagging",
         "_last_digest",
         "_leave",
         "_missed",
         "_newest",
         "_notice",
         "_positions",
+        "_reread",
         "_scope",
         "_seen",
         "_until",
@@ -71,9 +75,11 @@ class Subscription:
         self._cohort = cohort
         self._scope = scope
         self._positions = positions
-        self._missed = Pending(everything=after is None)
         # of the last event that was sent
         self._last_digest = after.pop(_LAST_DIGEST, "") if after is not None else ""
+        self._lagging = after is not None and _LAGGING in after
+        after = None if self._lagging else after
+        self._missed = Pending(everything=after is None)
         # up to where changes were sent, until the cohort has reported as much; then None
         self._seen: Vector | None = after
         self._until = None if after is None else cohort.position()  # up to where changes after `_seen` are replayed
@@ -82,6 +88,7 @@ class Subscription:
         self._event: WatchEvent | None = None
         self._newest = 0  # the number of the last event that was sent
         self._coalesced = 0
+        self._reread = False
         self._ended: BaseException | None = None
         self._waiter: asyncio.Future[None] | None = None
 
@@ -126,11 +133,16 @@ class Subscription:
         else:
             self._coalesced += 1
             self._cohort.counts.coalesced += 1
-            if self._cohort.interest.key is not None:
+            if self._cohort.interest.is_state:
                 self._event, self._missed = event, Pending()
             else:
                 self._put_back(Pending())
                 self._missed.merge(event.pending)
+        self._wake()
+
+    def reread(self) -> None:
+        """Takes the page again if the last one that was sent may lack changes."""
+        self._reread = True
         self._wake()
 
     def _put_back(self, taken: Pending) -> None:
@@ -138,8 +150,8 @@ class Subscription:
 
         INVARIANT: no event is sent before earlier changes, since its position includes them.
         """
-        if self._event is not None and self._cohort.interest.key is not None:
-            return  # for a single item, only the newest state matters
+        if self._event is not None and self._cohort.interest.is_state:
+            return  # only the newest state matters
         queued = Pending()  # a new one, because members share the changes of an event
         queued.merge(taken)
         if self._event is not None:
@@ -181,6 +193,10 @@ class Subscription:
                 self._put_back(event.pending)
                 continue
             self._newest = event.number
+            if event.pending.everything:
+                self._lagging = event.lagging
+            if event.lagging:
+                self._cohort.reread_later()
             if event.digest and event.digest == self._last_digest and not self._notice:
                 continue
             self._last_digest = event.digest
@@ -193,6 +209,10 @@ class Subscription:
             except PASSING:
                 await asyncio.sleep(_RETRY_SECONDS)
             return None
+        if self._reread:
+            self._reread = False
+            # if a page is sent meanwhile, it decides
+            self._missed.merge(Pending(everything=self._lagging))
         if self._event is not None:
             event, self._event = self._event, None
             return event
@@ -251,6 +271,7 @@ class Subscription:
     def _sealed(self, vector: Vector) -> str:
         watch, arguments = self._cohort.operation.watch, self._cohort.interest.arguments
         last = {_LAST_DIGEST: self._last_digest} if self._last_digest else {}
+        last |= {_LAGGING: ""} if self._lagging else {}
         return self._positions.seal(self._scope, watch, arguments, {**vector, **last})
 
     def _wake(self) -> None:

@@ -20,13 +20,14 @@ from gateway.store.cache.segment import CachedRows, Entry, Segment, entry
 from gateway.store.cache.segments import Segments
 from gateway.store.cache.stats import CacheStats, Counts, GroupOf, Tally
 from gateway.store.cache.written_keys import Written, written, written_anywhere
+from gateway.store.index_lag import INDEX_LAG_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
 class CacheRules:
     bytes: int = 64_000_000
     # how long replicas and indexes may lag behind a write of this process
-    settle_seconds: float = 2.0
+    settle_seconds: float = INDEX_LAG_SECONDS
     # the time limit of a read that several requests share
     flight_seconds: float = 10.0
     # concurrent refreshes in the background

@@ -1,6 +1,7 @@
 """Two processes over one table: each is told of the same changes, at its own pace."""
 
-from collections.abc import AsyncIterator, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,7 +13,7 @@ from gateway.graph.http.request import graphql_request
 from gateway.graph.subscription.subscription import Subscription
 from gateway.stream.bus import InProcessBus
 from gateway.stream.note import ChangeNote
-from gateway.testing.memory import Memory
+from gateway.testing.memory import Answer, Memory, Row
 from gateway.testing.notes import NotesOfMemory
 from gateway.testing.services import TABLE
 from tests.graph.fixtures import SHIPPED
@@ -23,6 +24,31 @@ SHARDS = ("s0", "s1")
 
 def shard_of(pk: str, sk: str) -> str:
     return SHARDS[sum((pk + sk).encode()) % len(SHARDS)]
+
+
+@dataclass
+class LateIndexes(Memory):
+    """Indexes show the rows of a while ago: each query of one asks `lag` how many seconds."""
+
+    lag: Callable[[], float] = lambda: 0.0
+    past: list[tuple[float, dict[tuple[str, str], Row]]] = field(default_factory=list)
+
+    def _operations(self) -> dict[str, Callable[[Row], Answer]]:
+        operations = super()._operations()
+        query = operations["Query"]
+
+        def late(body: Row) -> Answer:
+            since = asyncio.get_running_loop().time() - self.lag()
+            rows, old = self.rows, [rows for at, rows in self.past if at > since]
+            if "IndexName" not in body or not old:
+                return query(body)
+            self.rows = old[0]
+            try:
+                return query(body)
+            finally:
+                self.rows = rows
+
+        return {**operations, "Query": late}
 
 
 class _Written(InProcessBus):
@@ -41,7 +67,7 @@ class _Written(InProcessBus):
 @dataclass
 class Processes:
     served: tuple[Shop, Shop]
-    memory: Memory
+    memory: LateIndexes
     written: _Written
     told: list[dict[str, int]] = field(default_factory=lambda: [dict.fromkeys(SHARDS, 0) for _ in range(2)])
 
@@ -51,6 +77,7 @@ class Processes:
 
     async def write(self, key: tuple[str, str], row: dict[str, Any] | None) -> None:
         before = dict(self.rows)
+        self.memory.past.append((asyncio.get_running_loop().time(), before))
         if row is None:
             self.rows.pop(key, None)
         else:
@@ -88,9 +115,10 @@ class Processes:
 @asynccontextmanager
 async def two_processes() -> AsyncIterator[Processes]:
     written = _Written()
-    memory = Memory(MODEL.table, TABLE, rows=dict(SHIPPED.rows))
+    memory = LateIndexes(MODEL.table, TABLE, rows=dict(SHIPPED.rows))
     memory.on_change = NotesOfMemory(MODEL.table, written).publish
-    buses = InProcessBus(), InProcessBus()
+    clock = asyncio.get_running_loop().time
+    buses = InProcessBus(clock=clock), InProcessBus(clock=clock)
     for bus in buses:
         for shard in SHARDS:
             bus.begin(shard, "0")

@@ -220,9 +220,10 @@ class KeyChange:
 
 @dataclass(frozen=True, slots=True)
 class ListEvent:
-    """`changes` are None if the event reports the page itself."""
+    """Reports changes, or the page with the recent changes that it may not show yet."""
 
-    changes: tuple[KeyChange, ...] | None = None
+    changes: tuple[KeyChange, ...] = ()
+    page: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +240,7 @@ def watched_list() -> Resolver:
         context: Context = info.context
         field: WatchListField = context.field(info)
         filled = context.filled(field.arguments, _present(arguments))
-        if not field.pages and (context.event is None or context.event.changes is None):
+        if not field.pages and (context.event is None or context.event.page):
             # INVARIANT: AWS authorizes the list itself before anything of it is reported, whether or not its page is
             # selected.
             listed = dict(filled)
@@ -253,8 +254,8 @@ def watched_list() -> Resolver:
 def watched_page() -> Resolver:
     async def resolve(root: dict[str, Any], info: Info) -> RelayConnection | None:
         context: Context = info.context
-        reports_changes = context.event is not None and context.event.changes is not None
-        return None if reports_changes else await _connection(context, context.field(info), dict(root))
+        reports_page = context.event is None or context.event.page
+        return await _connection(context, context.field(info), dict(root)) if reports_page else None
 
     return resolve
 
@@ -262,7 +263,7 @@ def watched_page() -> Resolver:
 def watched_changes() -> Resolver:
     async def resolve(root: dict[str, Any], info: Info) -> list[ListChange]:
         context: Context = info.context
-        changes = context.event.changes if context.event is not None else None
+        changes = context.event.changes if context.event is not None else ()
         return await _list_changes(context, context.field(info), dict(root), changes) if changes else []
 
     return resolve

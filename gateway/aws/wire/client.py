@@ -122,7 +122,7 @@ class AwsClient:
         while True:
             offset = signer.offset
             try:
-                connection = lane.take() or await lane.open(end)
+                connection = lane.take() or await lane.open(end, credentials.access_key)
                 try:
                     request = signer.request(form, credentials, content, time.time() + offset)
                     answer = await connection.exchange(request, end)

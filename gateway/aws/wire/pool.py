@@ -1,4 +1,4 @@
-"""The connection pool, shared by all tenants: a bounded number per endpoint, most recently used first."""
+"""The connection pool, shared by all tenants: a bounded number per endpoint, most recently used first, in turn."""
 
 import asyncio
 import ssl
@@ -14,7 +14,8 @@ class EndpointPool:
     """The connections to one endpoint.
 
     A slot is the right to have a connection. It belongs to an idle connection, or to the request that uses or opens
-    one. It is passed to the request that has waited longest, so that no request overtakes another.
+    one. It is passed to a waiting request. Sessions take turns, so that one whose operation makes a hundred calls at
+    once does not hold up the others; of one session, the request that has waited longest is next.
     """
 
     def __init__(self, endpoint: AwsEndpoint, limits: WireLimits, tls: ssl.SSLContext | None) -> None:
@@ -24,8 +25,9 @@ class EndpointPool:
         self._free_slots = limits.connections
         self._idle: list[Connection] = []
         self._alive: set[Connection] = set()
-        # a waiting request gets a connection, or a slot to open its own
-        self._waiting: deque[asyncio.Future[Connection | None]] = deque()
+        # by the access key of their session, the next session first; a waiting request gets a connection, or a slot to
+        # open its own
+        self._waiting: dict[str, deque[asyncio.Future[Connection | None]]] = {}
         self._closed = False
 
     def take(self) -> Connection | None:
@@ -37,13 +39,13 @@ class EndpointPool:
             self._pass_on_slot()
         return None
 
-    async def open(self, deadline: float) -> Connection:
-        """Opens a new connection, or waits for the next one that is released."""
+    async def open(self, deadline: float, access_key: str = "") -> Connection:
+        """Opens a new connection, or waits for one that is released."""
         if self._closed:
             raise _closed()
         if self._free_slots:
             self._free_slots -= 1
-        elif (given := await self._wait(deadline)) is not None:
+        elif (given := await self._wait(deadline, access_key)) is not None:
             return given
         try:
             return await self._connect(deadline)
@@ -80,15 +82,18 @@ class EndpointPool:
         if ends:
             await asyncio.wait(ends)
 
-    async def _wait(self, deadline: float) -> Connection | None:
+    async def _wait(self, deadline: float, access_key: str) -> Connection | None:
         waiter: asyncio.Future[Connection | None] = asyncio.get_running_loop().create_future()
-        self._waiting.append(waiter)
+        self._waiting.setdefault(access_key, deque()).append(waiter)
         try:
             async with asyncio.timeout_at(deadline):
                 return await waiter
         except BaseException as error:
-            if waiter in self._waiting:
-                self._waiting.remove(waiter)
+            queue = self._waiting.get(access_key)
+            if queue is not None and waiter in queue:
+                queue.remove(waiter)
+                if not queue:
+                    del self._waiting[access_key]
             elif waiter.done() and not waiter.cancelled() and waiter.exception() is None:
                 # INVARIANT: a connection or slot that was granted just as the request gave up goes to the next one.
                 self._give_back(waiter.result())
@@ -135,7 +140,11 @@ class EndpointPool:
 
     def _next_waiting(self) -> "asyncio.Future[Connection | None] | None":
         while self._waiting:
-            waiter = self._waiting.popleft()
+            access_key = next(iter(self._waiting))
+            queue = self._waiting.pop(access_key)
+            waiter = queue.popleft()
+            if queue:
+                self._waiting[access_key] = queue  # after all others
             if not waiter.done():
                 return waiter
         return None

@@ -89,6 +89,30 @@ async def test_a_request_does_not_wait_beyond_its_deadline() -> None:
         await lane.close()
 
 
+async def test_sessions_wait_in_turn_however_many_requests_one_of_them_has() -> None:
+    async with fake_aws() as fake:
+        lane = lane_to(fake, connections=1)
+        connection = await lane.open(soon())
+        order: list[str] = []
+
+        async def request(name: str) -> None:
+            given = await lane.open(soon(), access_key=name[0])
+            order.append(name)
+            lane.release(given)
+
+        requests = []
+        for name in ("a1", "a2", "a3", "a4", "b1", "c1", "b2"):
+            requests.append(asyncio.create_task(request(name)))
+            await turns()
+        requests[1].cancel()
+        await turns()
+        lane.release(connection)
+        await asyncio.gather(*requests, return_exceptions=True)
+        assert order == ["a1", "b1", "c1", "a3", "b2", "a4"]
+        assert not lane._waiting
+        await lane.close()
+
+
 async def test_a_cancelled_wait_does_not_keep_its_place() -> None:
     async with fake_aws() as fake:
         lane = lane_to(fake, connections=1)

@@ -10,8 +10,7 @@ from typing import Any
 
 from gateway.model.entity import Entity
 from gateway.model.model import Model
-from gateway.model.types import AttributeType, EnumOf, Field, ListOf, SetOf, Struct
-from gateway.model.types.containers import with_inner
+from gateway.model.types import AttributeType, EnumOf, Field, ListOf, SetOf, Struct, with_inner
 from gateway.store.record import Record
 
 _HEAD = '''"""Typed items of the domains; written by `gateway records`, do not edit."""

@@ -8,8 +8,7 @@ from gateway.model.checks.declarations import type_faults
 from gateway.model.code import CustomQuery
 from gateway.model.entity import PRIMARY, Entity
 from gateway.model.template import DERIVED
-from gateway.model.types import AttributeType, EnumOf, Field, Struct
-from gateway.model.types.containers import with_inner
+from gateway.model.types import AttributeType, EnumOf, Field, Struct, with_inner
 
 _TYPE = re.compile(r"[A-Z][A-Za-z0-9]*")
 _FIELD = re.compile(r"[a-z][A-Za-z0-9]*")

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from gateway.model.entity import Attribute, Entity
-from gateway.model.types import Field, File, Id
-from gateway.model.types.containers import with_inner
+from gateway.model.types import Field, File, Id, with_inner
 
 
 def file_faults(entity: Entity) -> Iterator[str]:

@@ -29,7 +29,7 @@ def json_object(raw: bytes) -> dict[str, Any]:
     if raw.count(b"{") + raw.count(b"[") > _MAX_BRACKETS:
         raise ValueError("too many brackets")
     try:
-        value = _DECODER.decode(raw.decode("utf-8"))
+        value = DECODER.decode(raw.decode("utf-8"))
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
     if not isinstance(value, dict):
@@ -48,4 +48,5 @@ def _constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_constant)
+DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_constant)
+"""Refuses repeated names and NaN with a `ValueError`."""

@@ -121,33 +121,23 @@ class TableSpec:
 
     def terraform_inputs(self) -> dict[str, Any]:
         """The table as input of the Terraform module."""
-        local = [
-            {
-                "name": index.name,
-                "range_key": index.sk,
-                "projection_type": index.projection,
-                "non_key_attributes": list(self.included(index)),
-            }
-            for index in self.indexes
-            if index.local
-        ]
+        local = [self._terraform_index(index) for index in self.indexes if index.local]
         return {
             "hash_key": self.pk,
             "range_key": self.sk,
             "ttl_attribute": self.ttl,
             "attributes": [{"name": key, "type": "S"} for key in self.key_attributes],
-            "indexes": [
-                {
-                    "name": index.name,
-                    "hash_key": index.pk,
-                    "range_key": index.sk,
-                    "projection_type": index.projection,
-                    "non_key_attributes": list(self.included(index)),
-                }
-                for index in self.indexes
-                if not index.local
-            ],
+            "indexes": [self._terraform_index(index) for index in self.indexes if not index.local],
             **({"local_indexes": local} if local else {}),
+        }
+
+    def _terraform_index(self, index: Index) -> dict[str, Any]:
+        return {
+            "name": index.name,
+            **({} if index.local else {"hash_key": index.pk}),
+            "range_key": index.sk,
+            "projection_type": index.projection,
+            "non_key_attributes": list(self.included(index)),
         }
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from gateway.model.entity import Entity
 from gateway.model.model import Model
-from gateway.model.types import AttributeType, EnumOf, Field, ListOf, SetOf, Struct
+from gateway.model.types import AttributeType, EnumOf, Field, ListOf, SetOf, Struct, with_inner
 from gateway.store.record import Record
 
 _HEAD = '''"""Typed items of the domains; written by `gateway records`, do not edit."""
@@ -24,7 +24,8 @@ def record_classes(model: Model) -> str:
     """Enums and other types are imported for type checkers only: the domain that declares them imports this module."""
     kinds = [attribute.type for entity in model.entities.values() for attribute in entity.attributes]
     structs = {struct.name: struct for kind in kinds for struct in _structs(kind)}
-    named = {_named(part) for kind in (*kinds, *_members(structs)) for part in _parts(kind)}
+    inner = (part for kind in kinds for part in with_inner(kind))
+    named = {_named(part) for part in inner if not isinstance(part, ListOf | SetOf | Struct)}
     classes = [*map(_struct_class, structs.values()), *map(_entity_class, model.entities.values())]
     text = "".join(f"\n\n{text}" for text in classes)
     typing = [name for name in ("NotRequired", "TypedDict") if name in text]
@@ -83,16 +84,6 @@ def _named(kind: AttributeType) -> type[Any]:
     return kind.enum if isinstance(kind, EnumOf) else type(kind.sample)
 
 
-def _parts(kind: AttributeType) -> Iterator[AttributeType]:
-    match kind:
-        case ListOf(of) | SetOf(of):
-            yield from _parts(of)
-        case Struct():
-            return
-        case _:
-            yield kind
-
-
 def _structs(kind: AttributeType) -> Iterator[Struct]:
     match kind:
         case ListOf(of):
@@ -101,10 +92,6 @@ def _structs(kind: AttributeType) -> Iterator[Struct]:
             for field in fields:
                 yield from _structs(field.type)
             yield kind
-
-
-def _members(structs: dict[str, Struct]) -> Iterator[AttributeType]:
-    return (field.type for struct in structs.values() for field in struct.fields)
 
 
 class StandIn(MetaPathFinder, Loader):

@@ -13,7 +13,6 @@ from gateway.iam.language.document import parse
 from gateway.iam.sts import trust
 from gateway.sandbox.aws.account import Account, AccountRole, Registry, administrator, role_holder
 from gateway.sandbox.aws.embedded import Embedded
-from gateway.sandbox.aws.engine import Engine
 from gateway.sandbox.aws.front import Front
 from gateway.sandbox.server import address_of, listen, served_in_thread
 
@@ -30,11 +29,11 @@ _ASSUMING = ["sts:AssumeRole", "sts:TagSession", "sts:SetSourceIdentity"]
 class IamSandbox:
     """Use it as a context manager. `application` holds the keys of a role that may assume every role created here."""
 
-    def __init__(self, region: str = "eu-west-1", engine: Engine | None = None) -> None:
+    def __init__(self, region: str = "eu-west-1") -> None:
         self.region = region
         self.account = "".join(secrets.choice("123456789") for _ in range(12))
         self._roles: dict[str, AccountRole] = {}
-        self._engine = engine or Embedded(self.account, region)
+        self._engine = Embedded(self.account, region)
         self._account = Account(self.account, region, self._roles)
         self._registry = Registry()
         allowed = parse(_document(Action=_ASSUMING, Resource="*"), "identity")

@@ -15,7 +15,7 @@ from gateway.aws.wire.dynamodb import DynamoDB
 from gateway.aws.wire.endpoint import AwsTarget
 from gateway.aws.wire.errors import CredentialsExpired, InvalidRequest, TableMissing
 from gateway.model.table import TableSpec
-from gateway.testing import filtering
+from gateway.testing.conditions import filtered_by, holds
 from gateway.testing.transactions import transact
 
 Row = dict[str, Any]
@@ -150,9 +150,10 @@ class Memory(DynamoDB):
             if read and size > self.page_bytes:
                 break
             read.append(row)
+        kept = [row for row in read if holds(body, "FilterExpression", row)]
         answer: Answer = {
-            "Items": [_projected(row, body, {"#pk": pk, "#sk": sk}) for row in read if filtering.matches(body, row)],
-            "Count": sum(filtering.matches(body, row) for row in read),
+            "Items": [_projected(row, body, {"#pk": pk, "#sk": sk}) for row in kept],
+            "Count": len(kept),
             "ScannedCount": len(read),
             "ConsumedCapacity": self._consumed(
                 read if carried is None else [_part(row, carried) for row in read], body.get("ConsistentRead", False)
@@ -210,18 +211,18 @@ def _part(row: Row, names: Iterable[str]) -> Row:
 def _named(body: Row) -> set[str]:
     """The attributes that a Query selects or filters by."""
     aliases: dict[str, str] = body["ExpressionAttributeNames"]
-    return {aliases[alias] for alias in {*body["ProjectionExpression"].split(","), *filtering.used(body)[0]}}
+    return {aliases[alias] for alias in {*body["ProjectionExpression"].split(","), *filtered_by(body)[0]}}
 
 
 def _projected(row: Row, body: Row, also: Mapping[str, str]) -> Row:
     aliases: dict[str, str] = body["ExpressionAttributeNames"]
-    wanted = body["ProjectionExpression"].split(",")
-    filtered = filtering.used(body)[0]
-    used = {*wanted, *re.findall(r"#[a-z]+", body.get("KeyConditionExpression", "")), *filtered}
+    selected = body["ProjectionExpression"].split(",")
+    filtered = filtered_by(body)[0]
+    used = {*selected, *re.findall(r"#[a-z]+", body.get("KeyConditionExpression", "")), *filtered}
     _require(set(aliases) == used, "names that are not used, or used but not given")
-    names = [aliases[alias] for alias in wanted]
+    names = [aliases[alias] for alias in selected]
     _require(len(set(names)) == len(names), "two document paths overlap")
-    _require(all(aliases[alias] == also[alias] for alias in used - set(wanted) - filtered), "not the key")
+    _require(all(aliases[alias] == also[alias] for alias in used - set(selected) - filtered), "not the key")
     return _part(row, names)
 
 
@@ -230,9 +231,9 @@ def _matcher(body: Row, sk: str) -> Callable[[Row], bool]:
     condition = _CONDITION.fullmatch(body["KeyConditionExpression"])
     if condition is None:
         raise InvalidRequest(f"the engine in memory does not know `{body['KeyConditionExpression']}`")
-    given, filtered = body["ExpressionAttributeValues"], filtering.used(body)[1]
-    _require(filtered <= set(given), "values that are not given")
-    values = {name: value["S"].encode() for name, value in given.items() if name not in filtered}
+    sent, filtered = body["ExpressionAttributeValues"], filtered_by(body)[1]
+    _require(filtered <= set(sent), "values that are not given")
+    values = {name: value["S"].encode() for name, value in sent.items() if name not in filtered}
     _require(set(values) == set(re.findall(r":[a-z]+", condition[0])), "values that are not used, or not given")
     _require(all(len(value) <= (2_048 if name == ":pk" else 1_024) for name, value in values.items()), "key too long")
     low, high = values.get(":low", b""), values.get(":high", b"\xff")

@@ -26,6 +26,9 @@ from gateway.model.role_reach import RESERVED_WORDS
 from gateway.model.table import Index, Projection, TableSpec
 from gateway.model.types import KEY_SEPARATOR
 
+if TYPE_CHECKING:
+    from gateway.model.model import Domain, Model
+
 # Faults of the table: key attributes that are not its own, indexes that DynamoDB refuses.
 
 _INDEX_NAME = re.compile(r"[A-Za-z0-9_.-]{3,255}")
@@ -125,10 +128,6 @@ def projection_faults(table: TableSpec, entities: Mapping[str, Entity]) -> Itera
                     f"index {index.name}: it includes `{name}`, which is not an attribute of"
                     f" {' or '.join(entity.name for entity in here)}; they have {sorted(names)}"
                 )
-
-
-if TYPE_CHECKING:
-    from gateway.model.model import Domain, Model
 
 
 def check_model(model: "Model") -> None:

@@ -8,7 +8,7 @@ from gateway.model.checks.declarations import type_faults
 from gateway.model.code import CustomQuery
 from gateway.model.entity import PRIMARY, Entity
 from gateway.model.template import DERIVED
-from gateway.model.types import AttributeType, EnumOf, Field, ListOf, SetOf, Struct
+from gateway.model.types import AttributeType, EnumOf, Field, Struct, with_inner
 
 _TYPE = re.compile(r"[A-Z][A-Za-z0-9]*")
 _FIELD = re.compile(r"[a-z][A-Za-z0-9]*")
@@ -53,7 +53,7 @@ def fields_faults(fields: Iterable[Field]) -> Iterator[str]:
     """The faults of their types, and of the names inside these."""
     for field in fields:
         wrong = [*type_faults(field.type)]
-        faults = wrong or (fault for kind in _kinds(field.type) for fault in _kind_faults(kind))
+        faults = wrong or (fault for kind in with_inner(field.type) for fault in _kind_faults(kind))
         yield from (f"`{field.name}`: {fault}" for fault in faults)
 
 
@@ -100,19 +100,6 @@ def _kind_faults(kind: AttributeType) -> Iterator[str]:
                 yield f"{enum.__name__} has no members"
 
 
-def _kinds(kind: AttributeType) -> Iterator[AttributeType]:
-    """The type and every type inside it."""
-    yield kind
-    match kind:
-        case SetOf(of):
-            yield of
-        case ListOf(of):
-            yield from _kinds(of)
-        case Struct(_, fields):
-            for field in fields:
-                yield from _kinds(field.type)
-
-
 def clashes(entities: tuple[Entity, ...], queries: tuple[CustomQuery, ...]) -> Iterator[str]:
     """GraphQL has one namespace for the types of entities, nested records and enums."""
     meanings: dict[str, object] = {entity.name: entity.name for entity in entities}
@@ -142,7 +129,7 @@ def _clashes(owner: str, fields: Iterable[Field], meanings: dict[str, object]) -
 
 def _named(fields: Iterable[Field]) -> Iterator[tuple[str, Struct | type[Enum]]]:
     for field in fields:
-        for kind in _kinds(field.type):
+        for kind in with_inner(field.type):
             match kind:
                 case Struct(name):
                     yield name, kind

@@ -3,13 +3,15 @@
 from collections.abc import Iterator
 
 from gateway.model.entity import Attribute, Entity
-from gateway.model.types import AttributeType, Field, File, Id, ListOf, SetOf, Struct
+from gateway.model.types import Field, File, Id, with_inner
 
 
 def file_faults(entity: Entity) -> Iterator[str]:
     for attribute in entity.attributes:
         if not isinstance(attribute.type, File):
-            yield from (f"`{attribute.name}` {_NESTED}" for inner in _inside(attribute.type) if isinstance(inner, File))
+            yield from (
+                f"`{attribute.name}` {_NESTED}" for inner in with_inner(attribute.type) if isinstance(inner, File)
+            )
             continue
         yield from (f"`{attribute.name}` {fault}" for fault in _attribute_faults(attribute))
     if entity.files:
@@ -44,14 +46,5 @@ def _entity_faults(entity: Entity, file: str) -> Iterator[str]:
 def input_faults(fields: tuple[Field, ...]) -> Iterator[str]:
     """A file can only be attached to an item by an upload."""
     for field in fields:
-        if any(isinstance(kind, File) for kind in (field.type, *_inside(field.type))):
+        if any(isinstance(kind, File) for kind in with_inner(field.type)):
             yield f"`{field.name}` is a File, which cannot be an input; use the mutations of `file_mutations(entity)`"
-
-
-def _inside(kind: AttributeType) -> Iterator[AttributeType]:
-    match kind:
-        case SetOf(of) | ListOf(of):
-            yield from (of, *_inside(of))
-        case Struct(_, fields):
-            for field in fields:
-                yield from (field.type, *_inside(field.type))

@@ -7,7 +7,7 @@ from gateway.model.types.base import KEY_SEPARATOR, AttributeType, Decode, Field
 from gateway.model.types.blob import Blob
 from gateway.model.types.boolean import Boolean
 from gateway.model.types.calendar_date import Date
-from gateway.model.types.containers import ListOf, SetOf, Struct
+from gateway.model.types.containers import ListOf, SetOf, Struct, with_inner
 from gateway.model.types.currency import Currency
 from gateway.model.types.email import Email
 from gateway.model.types.enumeration import EnumOf
@@ -52,4 +52,5 @@ __all__ = [
     "Wire",
     "timestamp_text",
     "utc",
+    "with_inner",
 ]

@@ -8,6 +8,17 @@ from gateway.errors import BadUserInput
 from gateway.model.types.base import AttributeType, Decode, Field, Wire, expect
 
 
+def with_inner(kind: AttributeType) -> Iterator[AttributeType]:
+    """The type and every type inside it."""
+    yield kind
+    match kind:
+        case SetOf(of) | ListOf(of):
+            yield from with_inner(of)
+        case Struct(_, fields):
+            for field in fields:
+                yield from with_inner(field.type)
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class SetOf(AttributeType):

@@ -13,7 +13,6 @@ from typing import Any, BinaryIO
 import orjson
 from graphql import GraphQLInputObjectType
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from gateway.errors import ConfigurationError
 from gateway.graph.schema.schema import build_schema, core_schema
@@ -22,12 +21,14 @@ from gateway.model.mutation import Mutation
 from gateway.ops.importing.rows import Row, RowError, RowReader, chunks, digest_of
 from gateway.ops.importing.sender import BearerToken, Sender
 from gateway.ops.migrate.checkpoint import replace_file
+from gateway.ops.migrate.progress import counted_bar
 from gateway.store.write.idempotency import KEPT_SECONDS
 from gateway.suggestions import closest
 
 _PRINT_SECONDS = 5.0  # between two progress lines if there is no terminal
 _MARGIN_SECONDS = 3_600
 _INTERRUPTED = 130
+_COUNTS = "rejected {task.fields[rejected]}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,13 +83,13 @@ class _ImportRun:
         self._reader = RowReader(kind, is_csv=options.source.suffix.lower() == ".csv")
         self._checkpoint = options.checkpoint or options.source.with_name(f"{options.source.name}.import.json")
         self._rejected = options.rejected or options.source.with_name(f"{options.source.name}.rejected.jsonl")
-        self._told_at = time.monotonic()
+        self._printed_at = time.monotonic()
 
     def carry_out(self) -> int:
         if not self._options.source.is_file():
             raise ConfigurationError([f"there is no file `{self._options.source}`"])
         state = self._state()
-        with self._open_rejected(state) as rejected, self._bar() as bar:
+        with self._open_rejected(state) as rejected, counted_bar(self._console, _COUNTS) as bar:
             task = bar.add_task("rows", total=self._total(), completed=state.rows, rejected=state.rejected)
             for rows, errors in self._send_chunks(state):
                 lines = [_line(row, own) for row, own in zip(rows, errors, strict=True) if own]
@@ -160,20 +161,9 @@ class _ImportRun:
         with self._options.source.open(encoding="utf-8-sig", newline="") as file:
             return sum(1 for _ in self._reader.read(file))
 
-    def _bar(self) -> Progress:
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("rejected {task.fields[rejected]}"),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-        )
-        return Progress(*columns, console=self._console, disable=not self._console.is_terminal)
-
     def _print(self, line: str) -> None:
-        if not self._console.is_terminal and time.monotonic() - self._told_at >= _PRINT_SECONDS:
-            self._told_at = time.monotonic()
+        if not self._console.is_terminal and time.monotonic() - self._printed_at >= _PRINT_SECONDS:
+            self._printed_at = time.monotonic()
             self._console.print(line, highlight=False)
 
     def _verdict(self, state: ImportProgress) -> int:

@@ -41,6 +41,19 @@ class MigrationTally:
         return self.unreadable.most_common(_EXAMPLES)
 
 
+def counted_bar(console: Console, counts: str) -> Progress:
+    """A bar with a count, `counts` as text, and times; only on a terminal."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn(counts),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    return Progress(*columns, console=console, disable=not console.is_terminal)
+
+
 class Bar:
     def __init__(self, progress: Progress, total: int | None) -> None:
         self._progress = progress
@@ -53,15 +66,7 @@ class Bar:
 @contextmanager
 def bar(console: Console, total: int | None) -> Iterator[Bar]:
     """`total` is the item count of DynamoDB, which may be hours old."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("wrong {task.fields[wrong]}, repaired {task.fields[repaired]}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+    with counted_bar(console, "wrong {task.fields[wrong]}, repaired {task.fields[repaired]}") as progress:
         yield Bar(progress, total)
 
 

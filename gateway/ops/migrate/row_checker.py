@@ -50,9 +50,9 @@ _RIGHT = RowVerdict()
 
 
 class RowChecker:
-    def __init__(self, model: Model, rows: Rows | None = None) -> None:
+    def __init__(self, model: Model) -> None:
         self._model = model
-        self._rows = rows or Rows(model)
+        self._rows = Rows(model)
         self._derived = derived_names(model)
 
     def kind(self, row: Wire) -> str:

@@ -11,45 +11,15 @@ from gateway.iam.policies.generate import LIMITS, documents, kind_of, lengths, s
 from gateway.iam.policies.hidden_data import personal_attributes, personal_keys
 from gateway.model.model import Model
 
-_OPENING = """\
-# Policies
-
-Written by `gateway policies` from the model; do not edit them by hand. `gateway policies --check` fails when a file is
-stale, and the gateway does not start with a file that the model did not write. AWS enforces these documents (Terraform
-installs them), the gateway evaluates the same text before every call, and the sandbox enforces it in development.
-`gateway policies explain --role viewer --tenant acme 'GetItem PK=TENANT#globex#USER#1 SK=PROFILE'` prints a decision
-and its reason. The roles are those that the domains declare (`Domain(roles=...)`).
-
-A request must pass three of them: the tenant role's identity policy, its permissions boundary, and the session
-policy of the gateway role. Any explicit denial wins. Texts in angle brackets (`<table>`, `<account>` ...) are filled in
-by the deployment.
-"""
-
-_LIMITS = """\
-## What these documents cannot do
-
-- **Values of attributes.** IAM sees the partition key of the table on a write, not the values of other attributes. A
-  tenant's session could write a row of its own whose index key names another tenant, and the row would appear in that
-  tenant's index (index poisoning). The gateway derives index keys from the model, never from input, and leaves out
-  every row from an index whose partition key is another tenant's, which is counted and alarmed.
-- **Keys that show personal attributes.** A read needs the key attributes, so no policy can hide them. They are listed
-  below. The gateway never returns a key, and its cursors are encrypted.
-- **Resource policies.** A resource policy on the table that names a session is not limited by what other policies leave
-  out. Ship none; the explicit denials above hold even then.
-- **DAX.** It does not isolate tenants: the cluster's role decides. Only the gateway's own evaluation protects it.
-- **Not modelled by the evaluator:** organisation policies, resource policies, and this VPC endpoint policy. They can
-  only restrict, except for resource policies; see above.
-"""
-
 
 def page(model: Model) -> str:
     generated = documents(model)
     sections = [
-        _OPENING,
+        _texts()["page"]["opening"],
         _overview(generated),
         *(_section(model, name, document) for name, document in generated.items()),
     ]
-    return "\n".join([*sections, _LIMITS, _personal(model)])
+    return "\n".join([*sections, _texts()["page"]["limits"], _personal(model)])
 
 
 def _overview(generated: Mapping[str, Mapping[str, Any]]) -> str:

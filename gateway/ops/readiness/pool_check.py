@@ -6,7 +6,7 @@ The gateway's own role may read nothing, so a tenant's session reads a key that 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from gateway.aws.sts.session import Session
 from gateway.aws.sts.tenants import Tenancy
@@ -23,14 +23,16 @@ from gateway.aws.wire.errors import (
 from gateway.errors import DeadlineExceeded, GatewayError, Throttled
 from gateway.iam.dynamodb import sample_requests
 from gateway.iam.language.verdict import Deny
+from gateway.iam.policies.roles import GatewayRole, roles_of
 from gateway.identity.principal import Principal
 from gateway.model.model import Model
+from gateway.model.role_reach import SUBJECT
 from gateway.model.tenant import TenantId, partition
-from gateway.ops.readiness.sample_reads import READINESS_SUBJECT, SampleRead, sample_reads
 
 Cause = Literal["role", "region", "endpoint", "table", "index", "key", "policy", "other"]
 
-_SK = "READINESS"
+_READINESS_SUBJECT: Final = "readiness"
+_ABSENT: Final = "READINESS"  # a partition, and a sort key, that no item has
 _READ_SECONDS = 5.0
 # STS and DynamoDB sign for one region, and say so if a request was signed for another
 _OTHER_REGION = "scoped to a valid region"
@@ -57,6 +59,15 @@ class PoolFault:
 
 
 @dataclass(frozen=True, slots=True)
+class SampleRead:
+    """A partition, after the tenant's prefix, that the role may read; `index` is None for the table itself."""
+
+    role: str
+    index: str | None
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
 class PoolCheck:
     open_session: Callable[[Principal], Awaitable[Session]]
     client: DynamoDB = field(repr=False)
@@ -66,7 +77,7 @@ class PoolCheck:
         reads = sample_reads(self.model)
         sessions: dict[str, Session] = {}
         for role in dict.fromkeys(read.role for read in reads):
-            principal = Principal(pool.tenant, READINESS_SUBJECT, frozenset((role,)), READINESS_SUBJECT, 0)
+            principal = Principal(pool.tenant, _READINESS_SUBJECT, frozenset((role,)), _READINESS_SUBJECT, 0)
             try:
                 sessions[role] = await self.open_session(principal)
             except GatewayError as error:
@@ -79,7 +90,7 @@ class PoolCheck:
 
     async def _table(self, session: Session, read: SampleRead) -> PoolFault | None:
         spec = self.model.table
-        key = sample_requests.key(spec, partition(session.tenant, read.path), _SK)
+        key = sample_requests.key(spec, partition(session.tenant, read.path), _ABSENT)
         body = sample_requests.get(session.tenancy.table, key, (spec.pk, spec.sk))
         error = await self._read(session, "GetItem", body)
         return _table_fault(session.tenancy, error) if error is not None else None
@@ -106,6 +117,27 @@ class PoolCheck:
         except GatewayError as error:
             return error
         return None
+
+
+def sample_reads(model: Model) -> tuple[SampleRead, ...]:
+    """The table comes first. An index that no role reads is left out."""
+    # weakest first, those that read everything before others, so that one session is enough where it can be
+    callers = [role for role in reversed(roles_of(model)) if not role.acting]
+    callers.sort(key=lambda role: not _reads_everything(role))
+    places = (None, *(index.name for index in model.table.indexes))
+    return tuple(read for place in places if (read := next(_reads(callers, place), None)) is not None)
+
+
+def _reads(roles: list[GatewayRole], index: str | None) -> Iterator[SampleRead]:
+    for role in roles:
+        if _reads_everything(role):
+            yield SampleRead(role.name, index, _ABSENT)
+        elif (path := role.sample_path("GetItem" if index is None else "Query", index)) is not None:
+            yield SampleRead(role.name, index, path.replace(SUBJECT, _READINESS_SUBJECT))
+
+
+def _reads_everything(role: GatewayRole) -> bool:
+    return any("GetItem" in grant.actions and grant.paths is None for grant in role.grants)
 
 
 def _session_fault(tenancy: Tenancy, error: GatewayError) -> PoolFault:

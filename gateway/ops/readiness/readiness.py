@@ -51,13 +51,11 @@ class Readiness:
         pools: Sequence[TenantPool],
         faults: Faults,
         *,
-        keep_seconds: float = _KEEP_SECONDS,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._pools = tuple(pools)
         self._faults = faults
-        self._keep_seconds = keep_seconds
         self._clock = clock
         self._sleep = sleep
         self._checking = asyncio.Lock()
@@ -78,7 +76,7 @@ class Readiness:
     async def check(self) -> ReadinessReport:
         """The current state; results are cached for a few seconds, so that frequent checks cost nothing."""
         async with self._checking:
-            if self._last is None or self._clock() - self._last[0] >= self._keep_seconds:
+            if self._last is None or self._clock() - self._last[0] >= _KEEP_SECONDS:
                 report = await self._checked()
                 self._last = self._clock(), report
             return self._last[1]

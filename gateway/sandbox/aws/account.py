@@ -1,6 +1,7 @@
 """The sandbox's AWS account: its roles, and who holds which access key."""
 
 import base64
+import hmac
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -93,6 +94,11 @@ def assumed(role_arn: str, session: str) -> str:
     """The ARN of a session; it contains the role's name without its path."""
     number = role_arn.split(":")[4]
     return f"arn:aws:sts::{number}:assumed-role/{role_arn.rpartition('/')[2]}/{session}"
+
+
+def same_token(expected: str | None, sent: str | None) -> bool:
+    """Whether a session token is the one that was issued; an absent one equals none."""
+    return hmac.compare_digest((expected or "").encode(), (sent or "").encode())
 
 
 def lasting_keys() -> Credentials:

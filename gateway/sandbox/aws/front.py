@@ -1,6 +1,5 @@
 """DynamoDB and STS at one address: every request is authenticated and authorized before it runs."""
 
-import hmac
 import json
 import logging
 from collections.abc import Callable, Sequence
@@ -14,7 +13,8 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from gateway.sandbox.aws.account import Account, KeyHolder, Registry
+from gateway.identity.strict_json import DECODER
+from gateway.sandbox.aws.account import Account, KeyHolder, Registry, same_token
 from gateway.sandbox.aws.authorizer import Authorizer
 from gateway.sandbox.aws.engine import API, STREAMS_API, Engine
 from gateway.sandbox.aws.request_checks import check_start, check_types
@@ -32,7 +32,7 @@ def authenticate(request: Request, registry: Registry, scope: tuple[str, str], n
     caller = registry.find(claim.access_key)
     token = request.header("x-amz-security-token")
     # INVARIANT: the access key of a session is refused without the token of that session.
-    if caller is None or not _same(caller.credentials.session_token, token):
+    if caller is None or not same_token(caller.credentials.session_token, token):
         raise AwsFault("UnrecognizedClientException", "The security token included in the request is invalid.")
     verify(request, claim, caller.credentials.secret_key, now)
     if caller.credentials.expires_at <= now:
@@ -47,10 +47,6 @@ def _check_scope(claim: Claim, scope: tuple[str, str]) -> None:
         raise AwsFault("InvalidSignatureException", message)
     if claim.api != api:
         raise AwsFault("InvalidSignatureException", f"Credential should be scoped to correct service: '{api}'.")
-
-
-def _same(expected: str | None, actual: str | None) -> bool:
-    return hmac.compare_digest((expected or "").encode(), (actual or "").encode("latin-1"))
 
 
 _log = logging.getLogger(__name__)
@@ -122,20 +118,9 @@ async def _read(http: HttpRequest) -> Request:
 
 def _strict_json(body: bytes) -> dict[str, Any]:
     try:
-        content = json.loads(body, object_pairs_hook=_unique, parse_constant=_no_constant)
+        content = DECODER.decode(body.decode())
     except (ValueError, RecursionError) as error:
         raise AwsFault("SerializationException", "The request body is not valid JSON") from error
     if not isinstance(content, dict):
         raise AwsFault("SerializationException", "The request body is not a JSON object")
     return content
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) != len(pairs):
-        raise ValueError("a key occurs twice")
-    return members
-
-
-def _no_constant(text: str) -> float:
-    raise ValueError(f"`{text}` is not JSON")

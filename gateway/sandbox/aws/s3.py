@@ -20,7 +20,7 @@ from starlette.routing import Route
 
 from gateway.iam.language.evaluator import evaluate
 from gateway.iam.language.verdict import Allow, Authorisation
-from gateway.sandbox.aws.account import Account, KeyHolder, Registry
+from gateway.sandbox.aws.account import Account, KeyHolder, Registry, same_token
 from gateway.sandbox.aws.responses import element, request_id
 
 MAX_BYTES: Final = 100_000_000
@@ -113,7 +113,7 @@ class SandboxS3:
         if now > signed_at + left or signed_at > now + 300:
             raise S3Fault(403, "AccessDenied", "Request has expired")
         caller = self._registry.find(access_key)
-        if caller is None or not _same(caller.credentials.session_token, query.get("X-Amz-Security-Token")):
+        if caller is None or not same_token(caller.credentials.session_token, query.get("X-Amz-Security-Token")):
             raise S3Fault(403, "InvalidAccessKeyId", "The access key or its session token is not known")
         # INVARIANT: every header of S3's own is signed, so that no caller can add a tag or an encryption.
         loose = [name for name in http.headers if name.startswith("x-amz-") and name not in names]
@@ -185,10 +185,6 @@ def _signature(http: HttpRequest, path: str, query: Mapping[str, str], names: li
     for part in scope.split("/"):
         key = hmac.digest(key, part.encode(), "sha256")
     return hmac.digest(key, f"AWS4-HMAC-SHA256\n{query['X-Amz-Date']}\n{scope}\n{hashed}".encode(), "sha256").hex()
-
-
-def _same(expected: str | None, actual: str | None) -> bool:
-    return hmac.compare_digest((expected or "").encode(), (actual or "").encode())
 
 
 async def _body(http: HttpRequest) -> bytes:

@@ -3,7 +3,6 @@
 In production, an issuer of your own signs them: see docs/identity.md.
 """
 
-import json
 import secrets
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -14,7 +13,7 @@ from starlette.routing import Route
 
 from gateway.errors import BadUserInput, Unavailable
 from gateway.identity.support import MAX_REASON, MAX_SUPPORT_SECONDS, is_actor, is_reason
-from gateway.sandbox.dev.issuer import AUDIENCE, PATH, TokenIssuer, ask_issuer, small_body
+from gateway.sandbox.dev.issuer import AUDIENCE, PATH, TokenIssuer, ask_issuer, json_object, small_body
 
 _MEMBERS = {"tenant", "actor", "reason", "minutes"}
 
@@ -66,11 +65,8 @@ def grant_route(issuer: TokenIssuer) -> Route:
 
 
 def _request(body: bytes) -> dict[str, Any]:
-    try:
-        request = json.loads(body)
-    except (ValueError, RecursionError):
-        request = None
-    if not isinstance(request, dict) or request.keys() != _MEMBERS:
+    request = json_object(body)
+    if request.keys() != _MEMBERS:
         raise BadUserInput(f"send a JSON object with {', '.join(sorted(_MEMBERS))}")
     return request
 

@@ -14,8 +14,7 @@ from gateway.identity.principal import Principal
 from gateway.model.model import Model
 from gateway.model.role import Role
 from gateway.ops.policies.files import permissions_for
-from gateway.ops.readiness.pool_check import PoolCheck
-from gateway.ops.readiness.sample_reads import sample_reads
+from gateway.ops.readiness.pool_check import PoolCheck, sample_reads
 from tests.ops.readiness.test_pool_check import INDEXES, POOL, refusing
 from tests.store.fixtures import tenancy
 

@@ -7,8 +7,8 @@ STAMP := $(VENV)/.installed
 .DEFAULT_GOAL := help
 # The tests start dozens of processes. Without bytecode on disk, each one compiles everything that it imports.
 unexport PYTHONDONTWRITEBYTECODE
-# Suites that need more than Python have their own targets. CI runs them all.
-SLOW := --ignore=tests/terraform --ignore=tests/browser --ignore=tests/clients --ignore=tests/chaos
+# Suites that need more than Python, or start a process for every step, have their own targets. CI runs them all.
+SLOW := --ignore=tests/journeys --ignore=tests/terraform --ignore=tests/browser --ignore=tests/clients --ignore=tests/chaos
 # The domains that this repository's own schema, policies and pages are made from.
 DEMO := GATEWAY_DOMAINS='["gateway.demo.commerce", "gateway.demo.devices", "gateway.demo.publishing"]'
 PYTEST := $(BIN)/pytest -n auto --dist loadscope --no-loadscope-reorder $(SLOW) --durations=15 -p tests.cpu
@@ -95,9 +95,10 @@ test-terraform: $(STAMP) ## validate, plan and apply the Terraform modules offli
 	scripts/terraform-tools
 	$(BIN)/pytest tests/terraform
 
-test-start: $(STAMP) ## start `gateway dev` from this tree, and from the built wheel in an empty directory
+test-start: $(STAMP) ## start `gateway dev` from this tree and from the built wheel, follow the guide, test new projects
 	$(BIN)/python -m tests.first_start
 	$(BIN)/python -m tests.first_start --wheel
+	$(BIN)/pytest -n auto --dist loadscope tests/journeys
 
 prove: $(STAMP) ## prove that the policies isolate tenants, then attack every tenant border; writes report/
 	$(BIN)/gateway isolation prove --formal

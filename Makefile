@@ -49,7 +49,7 @@ test: $(STAMP) lint types imports ## lint, types, import rules, and tests with a
 	$(PYTEST)
 
 coverage: $(STAMP) lint types imports ## make test with coverage; fails below 95 %
-	$(PYTEST) --cov --cov-report=term
+	$(PYTEST) $(SELECTED) --cov --cov-report=term
 
 test-random: $(STAMP) ## run all random cases: 20,000 documents, 100,000 requests of each kind
 	DRAWN=all $(BIN)/pytest -n auto $(DRAWN_TESTS)

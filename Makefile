@@ -7,13 +7,14 @@ STAMP := $(VENV)/.installed
 .DEFAULT_GOAL := help
 # The tests start dozens of processes. Without bytecode on disk, each one compiles everything that it imports.
 unexport PYTHONDONTWRITEBYTECODE
-# Suites that need more than Python have their own targets. CI runs them all.
-SLOW := --ignore=tests/terraform --ignore=tests/browser --ignore=tests/clients --ignore=tests/chaos
+# Suites that need more than Python, or start a process for every step, have their own targets. CI runs them all.
+SLOW := --ignore=tests/journeys --ignore=tests/terraform --ignore=tests/browser --ignore=tests/clients --ignore=tests/chaos
 # The domains that this repository's own schema, policies and pages are made from.
 DEMO := GATEWAY_DOMAINS='["gateway.demo.commerce", "gateway.demo.devices", "gateway.demo.publishing"]'
 PYTEST := $(BIN)/pytest -n auto --dist loadscope --no-loadscope-reorder $(SLOW) --durations=15 -p tests.cpu
 # The random cases of which `make test` runs a sample.
-DRAWN_TESTS := tests/iam/dynamodb/test_partial_evaluation_random.py tests/store/cache/test_isolation.py tests/ops/importing/test_import.py
+DRAWN_TESTS := tests/iam/dynamodb/test_partial_evaluation_random.py tests/store/cache/test_isolation.py tests/ops/importing/test_import.py \
+  tests/graph/subscription/test_resume_random.py
 .PHONY: help install run generate check-generated test coverage test-random lint types imports format test-start test-engines test-chaos test-chaos-stream test-clients test-browser \
   test-terraform mutate-policies mutate-policies-formal prove prove-random check-protocols simulate bench bench-peers playground storefront lock clean
 
@@ -44,7 +45,7 @@ test: $(STAMP) lint types imports ## lint, types, import rules, and tests with a
 	$(PYTEST)
 
 coverage: $(STAMP) lint types imports ## make test with coverage; fails below 95 %
-	$(PYTEST) --cov --cov-report=term
+	$(PYTEST) $(SELECTED) --cov --cov-report=term
 
 test-random: $(STAMP) ## run all random cases: 20,000 documents, 100,000 requests of each kind
 	DRAWN=all $(BIN)/pytest -n auto $(DRAWN_TESTS)
@@ -91,9 +92,10 @@ test-terraform: $(STAMP) ## validate, plan and apply the Terraform modules offli
 	scripts/terraform-tools
 	$(BIN)/pytest tests/terraform
 
-test-start: $(STAMP) ## start `gateway dev` from this tree, and from the built wheel in an empty directory
+test-start: $(STAMP) ## start `gateway dev` from this tree and from the built wheel, follow the guide, test new projects
 	$(BIN)/python -m tests.first_start
 	$(BIN)/python -m tests.first_start --wheel
+	$(BIN)/pytest -n auto --dist loadscope tests/journeys
 
 prove: $(STAMP) ## prove that the policies isolate tenants, then attack every tenant border; writes report/
 	$(BIN)/gateway isolation prove --formal

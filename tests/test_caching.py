@@ -1,6 +1,6 @@
 """The read caches as settings, and in the whole gateway on the sandbox."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import boto3
@@ -11,7 +11,6 @@ from gateway.app import Gateway, build_gateway
 from gateway.demo import MODEL
 from gateway.errors import ConfigurationError
 from gateway.model.tenant import tenant_id
-from gateway.sandbox.ready import Options
 from gateway.sandbox.sandbox import Sandbox
 from gateway.settings import Settings
 from gateway.store.cache.cache import ReadCache
@@ -152,12 +151,6 @@ def test_tenants_are_counted_in_few_groups() -> None:
     for tenant in ("acme", "beta", "gamma"):
         cache.forget(tenant_id(tenant))
     assert set(cache.stats().groups) == {"silo", "pooled"}
-
-
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[Sandbox]:
-    with Sandbox(Options(port=0)) as running:
-        yield running
 
 
 @pytest.fixture

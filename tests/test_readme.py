@@ -3,22 +3,17 @@
 import json
 import re
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import boto3
-import pytest
-from httpx2 import ASGITransport, AsyncClient
 from typer.testing import CliRunner
 
-from gateway.app import create_app
 from gateway.cli.main import app as commands
 from gateway.graph.schema.schema import build_schema
 from gateway.model import entity, patterns, types
 from gateway.model.model import Domain, Model
-from gateway.sandbox.ready import Options
 from gateway.sandbox.sandbox import Sandbox
+from tests.fixtures import client_of, post, sandbox_app
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -45,12 +40,6 @@ def test_the_declaration_is_a_model_with_the_query() -> None:
     assert "users(" in schema
 
 
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[Sandbox]:
-    with Sandbox(Options(port=0)) as running:
-        yield running
-
-
 async def test_a_viewer_gets_the_answer_that_is_shown(sandbox: Sandbox) -> None:
     assert await ask(sandbox, "viewer") == json.loads(block("json"))
 
@@ -61,19 +50,9 @@ async def test_support_is_refused_the_personal_attributes(sandbox: Sandbox) -> N
     assert [error["extensions"]["code"] for error in answer["errors"]] == ["FORBIDDEN", "FORBIDDEN"]
 
 
-async def ask(sandbox: Sandbox, role: str) -> dict[str, Any]:
-    keys, token = sandbox.ready.gateway, sandbox.token("acme", role)
-    aws = boto3.Session(keys.access_key, keys.secret_key, region_name=sandbox.ready.region)
-    app = create_app(sandbox.settings(), aws=aws)
-    async with (
-        app.lifespan(),
-        AsyncClient(transport=ASGITransport(app=app), base_url="http://gateway", timeout=30) as client,
-    ):
-        response = await client.post(
-            "/graphql", json={"query": block("graphql")}, headers={"Authorization": f"Bearer {token}"}
-        )
-    answer: dict[str, Any] = response.json()
-    return answer
+async def ask(sandbox: Sandbox, role: str) -> Any:
+    async with client_of(sandbox_app(sandbox)) as client:
+        return (await post(client, block("graphql"), None, sandbox.token("acme", role))).json()
 
 
 def test_the_refusal_is_what_the_command_prints() -> None:

@@ -17,7 +17,6 @@ from gateway.cli.dev import aws_variables
 from gateway.ops.changes.feed_client import FeedClient
 from gateway.sandbox.dev.issuer import ask_for_token
 from gateway.sandbox.dev.supervisor import until_healthy
-from gateway.sandbox.ready import Options
 from gateway.sandbox.sandbox import Child, Sandbox
 from gateway.sandbox.server import HOST, free_port
 from gateway.settings import environment_with
@@ -29,20 +28,19 @@ PATIENCE = 60
 
 
 @pytest.fixture(scope="module")
-def served() -> Iterator[tuple[str, str]]:
+def served(sandbox: Sandbox) -> Iterator[tuple[str, str]]:
     """The addresses of a gateway that reads its stream, and of its sandbox."""
-    with Sandbox(Options(port=free_port(8520))) as sandbox:
-        port = free_port(8540)
-        stream = {"stream": "inside", "stream_role_arn": sandbox.ready.stream_role_arn}
-        settings = sandbox.settings(port=port, log_level="WARNING", **stream)
-        child = Child("gateway", "serve", environment=environment_with(settings, aws_variables(sandbox)))
-        try:
-            until_healthy(child, HOST, port)
-            addresses = f"http://{HOST}:{port}", sandbox.url
-            _until_caught_up(addresses)
-            yield addresses
-        finally:
-            child.stop()
+    port = free_port(8540)
+    stream = {"stream": "inside", "stream_role_arn": sandbox.ready.stream_role_arn}
+    settings = sandbox.settings(port=port, log_level="WARNING", **stream)
+    child = Child("gateway", "serve", environment=environment_with(settings, aws_variables(sandbox)))
+    try:
+        until_healthy(child, HOST, port)
+        addresses = f"http://{HOST}:{port}", sandbox.url
+        _until_caught_up(addresses)
+        yield addresses
+    finally:
+        child.stop()
 
 
 def _command(served: tuple[str, str], name: str, *given: str) -> "subprocess.Popen[str]":

@@ -174,19 +174,33 @@ def test_a_stream_that_takes_nothing_stops_nobody(capsys: pytest.CaptureFixture[
     assert "log lines could not be written" in capsys.readouterr().err
 
 
-_ENDS = """
-import asyncio, logging
+_ENDS = ["pass", "raise ZeroDivisionError", "raise SystemExit(3)", "raise KeyboardInterrupt"]
+# imports once, and forks a process for each end
+_PROCESSES = """
+import asyncio, logging, os, sys
 from gateway.serving.serve import configure_logging
-write = configure_logging("INFO")
-async def main():
+async def main(end):
+    write = configure_logging("INFO")
     write({"status": 200})
     logging.getLogger("gateway.x").info("last words")
-    %s
-asyncio.run(main())
+    exec(end)
+for number, end in enumerate(sys.argv[2:]):
+    if os.fork() == 0:
+        os.dup2(os.open(f"{sys.argv[1]}/{number}", os.O_CREAT | os.O_WRONLY), 1)
+        asyncio.run(main(end))
+        sys.exit()
+    os.wait()
 """
 
 
-@pytest.mark.parametrize("end", ["pass", "raise ZeroDivisionError", "raise SystemExit(3)", "raise KeyboardInterrupt"])
-def test_whatever_ends_the_process_its_lines_are_written(end: str) -> None:
-    result = subprocess.run([sys.executable, "-c", _ENDS % end], capture_output=True, text=True, check=False)
-    assert [json.loads(line)["message"] for line in result.stdout.splitlines()] == ["operation", "last words"]
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What a process has written to standard output, by how it ended."""
+    folder = tmp_path_factory.mktemp("ends")
+    subprocess.run([sys.executable, "-c", _PROCESSES, folder, *_ENDS], stderr=subprocess.DEVNULL, check=True)
+    return {end: (folder / str(number)).read_text() for number, end in enumerate(_ENDS)}
+
+
+@pytest.mark.parametrize("end", _ENDS)
+def test_whatever_ends_the_process_its_lines_are_written(written: dict[str, str], end: str) -> None:
+    assert [json.loads(line)["message"] for line in written[end].splitlines()] == ["operation", "last words"]

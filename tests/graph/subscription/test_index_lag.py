@@ -67,6 +67,15 @@ async def test_a_change_that_the_index_does_not_show_yet_is_reported_with_the_pa
             await events.silence()
 
 
+async def test_the_changes_are_read_after_the_page_and_the_page_once() -> None:
+    async with late_shop() as served:
+        await served.delivered_late()
+        async with served.watch(ACTIVE) as events:
+            before = len(served.memory.sent)
+            await events.next()
+            assert [operation for operation, _ in served.memory.sent[before:]] == [*["Query"] * 4, "GetItem"]
+
+
 async def test_an_item_that_the_index_still_shows_is_reported_as_removed() -> None:
     async with late_shop() as served:
         order = await served.delivered_late()

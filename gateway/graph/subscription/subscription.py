@@ -87,9 +87,9 @@ class Subscription:
         self._leave = leave
         self._notice = False
         self._event: WatchEvent | None = None
-        self._newest = 0  # the number of the last event that was sent
-        # a state whose read began before that of the next number may be older than what was sent
-        self._overlapped = 0 if self._missed.everything and not self._lagging else cohort.begun
+        # the number of the last event that was sent; what another process has sent may be newer than reads begun so far
+        self._newest = cohort.begun + 1 if self._lagging or after is not None else 0
+        self._overlapped = 0
         self._coalesced = 0
         self._reread = False
         self._ended: BaseException | None = None

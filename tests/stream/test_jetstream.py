@@ -96,6 +96,16 @@ async def test_a_note_arrives_as_it_was_sent_but_for_its_position(server: NatsSe
     assert dataclasses.replace(received[0], shard=sent.shard, sequence=sent.sequence) == sent
 
 
+async def test_recent_notes_are_known_once_the_bus_was_followed_for_that_long(server: NatsServer) -> None:
+    async with publishing(server.address()) as publisher:
+        await publisher.publish([note(1)])
+        async with following(server.address(), lambda _: None) as bus:
+            assert bus.recent("acme", 3_600) is None  # the first note came before this process
+            await until(lambda: bus.recent("acme", 1.0) is not None)
+            await publisher.publish([note(2), note(3, "globex")])
+            await until(lambda: numbers(bus.recent("acme", 1.0) or ()) == [2])
+
+
 async def test_subscribers_receive_the_notes_of_their_own_tenant_in_order(server: NatsServer) -> None:
     acme, every = list[ChangeNote](), list[ChangeNote]()
     async with publishing(server.address()) as publisher, following(server.address(), every.append) as bus:

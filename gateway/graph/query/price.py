@@ -208,12 +208,16 @@ class Pricing:
         return None
 
     def _watched_list(self, root: WatchListField) -> PricedReads:
-        """Prices the first event, which has the page, and a later one, which has a few items; the higher one counts."""
+        """Prices the first event, which has the page, and a later one, which has a few items; the higher one counts.
+
+        With a list on an index, the first event may have both.
+        """
         pages = tuple(self._page(page) for page in root.pages)
         unit: Units = _item_units(self._model, root.changes[0].lookup) if root.changes else lambda _: 0.0
         below = tuple(read for changes in root.changes for item in changes.items for read in self._below(item))
         changed = _counted(unit, lambda _: _CHANGED, below)
-        return PricedReads(lambda *_: (0.0, 1), (pages, (changed,)))
+        both = self._model.place(root.listing).index is not None
+        return PricedReads(lambda *_: (0.0, 1), ((*pages, changed),) if both else (pages, (changed,)))
 
     def _node(self, root: NodeField) -> PricedReads:
         """Prices a field by global id as the most expensive of its possible types."""

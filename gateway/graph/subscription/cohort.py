@@ -1,8 +1,7 @@
 """Cohorts group subscribers that have the same permissions and the same query, so that one read serves all of them."""
 
 import asyncio
-import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Protocol
@@ -38,7 +37,8 @@ class WatchEvent:
     """An event that a cohort sends to its members.
 
     `vector` is the position that a subscriber has reached once it has received the event. `pending` holds the changes
-    that the event reports. `number` orders the events of a cohort by the start of their reads. `digest` identifies the
+    that the event reports. `number` orders the events of a cohort by the start of their reads; `overlapped` is the last
+    read that had begun when this one ended. `digest` identifies the
     content of an event that shows all that is watched, so that the same state is not sent twice; otherwise it is empty.
     `lagging` says that the page may lack changes which the event does not report either; a later page has them.
     """
@@ -47,6 +47,7 @@ class WatchEvent:
     vector: Vector
     pending: Pending
     number: int
+    overlapped: int
     digest: str = ""
     lagging: bool = False
 
@@ -99,7 +100,7 @@ class Cohort:
     bus: Bus
     counts: WatchCounts
     members: dict[CohortMember, None] = field(default_factory=dict)
-    _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+    begun: int = 0  # reads
     _pending: Pending = field(default_factory=Pending)
     _unreported: Vector | None = None  # the position before the first change that no event has reported yet
     _timer: asyncio.TimerHandle | None = None
@@ -265,12 +266,13 @@ class Cohort:
         if not changes and not pending.everything:
             return None
         self.counts.reads += 1
-        caller, number = await self._caller(), next(self._numbers)
+        caller = await self._caller()
+        number = self.begun = self.begun + 1
         payload = await self.reader.read(self.operation, caller, ListEvent(changes, pending.everything))
         if payload is None:
             return None
         digest = sha256(payload.content).hexdigest()[:_DIGEST] if self.interest.is_state else ""
-        return WatchEvent(payload, vector, pending, number, digest, recent.everything)
+        return WatchEvent(payload, vector, pending, number, self.begun, digest, recent.everything)
 
     async def _caller(self) -> Caller:
         """INVARIANT: the read is made for a member that may still see it; a member that may not is ended."""

@@ -5,9 +5,9 @@ client can resume with `Last-Event-ID`.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import orjson
 
@@ -111,16 +111,17 @@ class EventStream:
         ended: asyncio.Future[GatewayError] = asyncio.get_running_loop().create_future()
         last = headers.get(b"last-event-id")
         try:
-            connected = self.operations.subscriptions.connected(lasting, lambda error: _set(ended, error))
+            connected = self.operations.subscriptions.connected(lasting, lambda error: set_once(ended, error))
             with connected:
                 after = last.decode("latin-1") if last else None
                 started = await self.operations.begin(lasting, request, log, method=scope["method"], after=after)
                 try:
                     await send({"type": "http.response.start", "status": 200, "headers": [*_HEAD, _request_id(log)]})
                     if isinstance(started, HttpResponse):
-                        await _write(send, _event(started.text()) + _COMPLETE)
+                        await write(send, _event(started.text()) + _COMPLETE)
                     else:
-                        await self._stream(started, log, ended, receive, send)
+                        events = self._events(started, log, send)
+                        await stream_until_left(events, ended, receive, send, lambda error: _ending(error, log))
                 finally:
                     if isinstance(started, Subscription):
                         started.close()
@@ -131,55 +132,54 @@ class EventStream:
             return  # the server closes what is not complete
         await send({"type": "http.response.body", "body": b""})
 
-    async def _stream(
-        self,
-        subscription: Subscription,
-        log: RequestLog,
-        ended: "asyncio.Future[GatewayError]",
-        receive: Receive,
-        send: Send,
-    ) -> None:
-        loop = asyncio.get_running_loop()
-        left = loop.create_task(_left(receive))
-        telling = loop.create_task(self._events(subscription, log, send))
-        try:
-            await asyncio.wait((left, telling, ended), return_when=asyncio.FIRST_COMPLETED)
-            if ended.done():
-                telling.cancel()
-                await asyncio.gather(telling, return_exceptions=True)
-                async with asyncio.timeout(LAST_WORD_SECONDS):
-                    await _write(send, _ending(ended.result(), log))
-            elif telling.done():
-                telling.result()
-        finally:
-            for task in (left, telling):
-                task.cancel()
-            await asyncio.gather(left, telling, return_exceptions=True)
-
     async def _events(self, subscription: Subscription, log: RequestLog, send: Send) -> None:
         while True:
             waiting = asyncio.ensure_future(subscription.next())
             try:
                 while not (await asyncio.wait((waiting,), timeout=self.heartbeat_seconds))[0]:
-                    await _write(send, _heartbeat(subscription.position()))
+                    await write(send, _heartbeat(subscription.position()))
                 event = waiting.result()
             except SubscriptionEnded as over:
-                await _write(send, _ending(over.error, log))
+                await write(send, _ending(over.error, log))
                 return
             except WatchFailed as over:
-                await _write(send, _event(orjson.dumps({"errors": over.errors})) + _COMPLETE)
+                await write(send, _event(orjson.dumps({"errors": over.errors})) + _COMPLETE)
                 return
             finally:
                 waiting.cancel()
-            await _write(send, _event(event.text, event.position))
+            await write(send, _event(event.text, event.position))
 
 
-def _set(ended: "asyncio.Future[GatewayError]", error: GatewayError) -> None:
+async def stream_until_left(
+    sending: Coroutine[Any, Any, None],
+    ended: "asyncio.Future[GatewayError]",
+    receive: Receive,
+    send: Send,
+    last_word: Callable[[Exception], bytes],
+) -> None:
+    """Sends until the client leaves; if the connection ends for another reason, `last_word` tells the client which."""
+    loop = asyncio.get_running_loop()
+    left, telling = loop.create_task(_left(receive)), loop.create_task(sending)
+    try:
+        await asyncio.wait((left, telling, ended), return_when=asyncio.FIRST_COMPLETED)
+        error = ended.result() if ended.done() else telling.exception() if telling.done() else None
+        telling.cancel()
+        await asyncio.gather(telling, return_exceptions=True)
+        if isinstance(error, Exception):
+            async with asyncio.timeout(LAST_WORD_SECONDS):
+                await write(send, last_word(error))
+    finally:
+        for task in (left, telling):
+            task.cancel()
+        await asyncio.gather(left, telling, return_exceptions=True)
+
+
+def set_once(ended: "asyncio.Future[GatewayError]", error: GatewayError) -> None:
     if not ended.done():
         ended.set_result(error)
 
 
-def _ending(error: GatewayError, log: RequestLog) -> bytes:
+def _ending(error: Exception, log: RequestLog) -> bytes:
     """A draining process ends the stream without a message, so that client libraries reconnect at once; otherwise it
     sends the reason."""
     if isinstance(error, Draining):
@@ -202,7 +202,7 @@ def _request_id(log: RequestLog) -> tuple[bytes, bytes]:
     return b"x-request-id", log.request_id.encode()
 
 
-async def _write(send: Send, content: bytes) -> None:
+async def write(send: Send, content: bytes) -> None:
     await send({"type": "http.response.body", "body": content, "more_body": True})
 
 

@@ -17,7 +17,7 @@ from gateway.graph.http.log_lines import RequestLog
 from gateway.graph.http.request import GRAPHQL_JSON, JSON, TWICE, Receive, Scope, merged_headers
 from gateway.graph.http.responses import HEADS, failed
 from gateway.graph.subscription.change_feed import ChangeFeed, FeedChange
-from gateway.graph.subscription.event_stream import LAST_WORD_SECONDS
+from gateway.graph.subscription.event_stream import set_once, stream_until_left, write
 from gateway.graph.subscription.socket import LastingCallers
 from gateway.graph.subscription.subscriptions import Subscriptions
 
@@ -50,13 +50,15 @@ class FeedEndpoint:
             lasting = await self.callers.lasting(authorization, log.identified)
             after = _start_position(scope, lasting)
             self.subscriptions.check_streamed(await lasting.caller())
-            with self.subscriptions.connected(lasting, lambda error: _end(ended, error)):
+            with self.subscriptions.connected(lasting, lambda error: set_once(ended, error)):
                 async with aclosing(self.feed.follow(lasting, log, after, self.idle_seconds)) as changes:
                     # nothing is sent before this first line, so that an invalid request still gets its HTTP status
                     first = await anext(changes)
                     await send({"type": "http.response.start", "status": 200, "headers": _HEAD})
-                    await _write(send, _line(first))
-                    await self._stream(changes, log, ended, receive, send)
+                    await write(send, _line(first))
+                    await stream_until_left(
+                        _send_changes(changes, send), ended, receive, send, lambda error: _last_line(error, log)
+                    )
             await send({"type": "http.response.body", "body": b""})
         except GatewayError as error:
             await self._refuse(error, log, send)
@@ -72,31 +74,6 @@ class FeedEndpoint:
         head += answer.more_headers(packed=False)
         await send({"type": "http.response.start", "status": answer.status, "headers": head})
         await send({"type": "http.response.body", "body": content})
-
-    async def _stream(
-        self,
-        changes: AsyncIterator[FeedChange | str],
-        log: RequestLog,
-        ended: "asyncio.Future[GatewayError]",
-        receive: Receive,
-        send: Send,
-    ) -> None:
-        loop = asyncio.get_running_loop()
-        left, telling = loop.create_task(_left(receive)), loop.create_task(_send_changes(changes, send))
-        try:
-            await asyncio.wait((left, telling, ended), return_when=asyncio.FIRST_COMPLETED)
-            error: BaseException | None = ended.result() if ended.done() else None
-            if error is None and telling.done():
-                error = telling.exception()
-            telling.cancel()
-            await asyncio.gather(telling, return_exceptions=True)
-            if isinstance(error, Exception):
-                async with asyncio.timeout(LAST_WORD_SECONDS):
-                    await _write(send, orjson.dumps({"errors": [failure(error, log.request_id)]}) + b"\n")
-        finally:
-            for task in (left, telling):
-                task.cancel()
-            await asyncio.gather(left, telling, return_exceptions=True)
 
 
 def _start_position(scope: Scope, lasting: LastingCaller) -> str | None:
@@ -116,20 +93,10 @@ def _line(told: FeedChange | str) -> bytes:
     return orjson.dumps({"position": told} if isinstance(told, str) else told.line()) + b"\n"
 
 
+def _last_line(error: Exception, log: RequestLog) -> bytes:
+    return orjson.dumps({"errors": [failure(error, log.request_id)]}) + b"\n"
+
+
 async def _send_changes(changes: AsyncIterator[FeedChange | str], send: Send) -> None:
     async for change in changes:
-        await _write(send, _line(change))
-
-
-def _end(ended: "asyncio.Future[GatewayError]", error: GatewayError) -> None:
-    if not ended.done():
-        ended.set_result(error)
-
-
-async def _write(send: Send, content: bytes) -> None:
-    await send({"type": "http.response.body", "body": content, "more_body": True})
-
-
-async def _left(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
+        await write(send, _line(change))

@@ -50,6 +50,7 @@ class Subscription:
         "_missed",
         "_newest",
         "_notice",
+        "_overlapped",
         "_positions",
         "_reread",
         "_scope",
@@ -86,7 +87,9 @@ class Subscription:
         self._leave = leave
         self._notice = False
         self._event: WatchEvent | None = None
-        self._newest = 0  # the number of the last event that was sent
+        # the number of the last event that was sent; what another process has sent may be newer than reads begun so far
+        self._newest = cohort.begun + 1 if self._lagging or after is not None else 0
+        self._overlapped = 0
         self._coalesced = 0
         self._reread = False
         self._ended: BaseException | None = None
@@ -187,12 +190,12 @@ class Subscription:
                 continue
             if self._ended is not None:
                 raise self._ended
-            if event.number < self._newest:
+            if event.number < self._newest or (event.pending.everything and event.number <= self._overlapped):
                 # INVARIANT: a subscriber never goes back in time: if the read of an event began before the read of the
-                # last sent event, it is read again.
+                # last sent event, it is read again; a whole state even if it began before the end of that read.
                 self._put_back(event.pending)
                 continue
-            self._newest = event.number
+            self._newest, self._overlapped = event.number, event.overlapped
             if event.pending.everything:
                 self._lagging = event.lagging
             if event.lagging:

@@ -223,3 +223,18 @@ async def test_queries_take_no_more_than_their_estimate() -> None:
             response = await world.client.post("/graphql", json=body, headers={"Authorization": "Bearer acme/admin"})
             cost = response.json()["extensions"]["cost"]
             assert 0 <= cost["actual"] <= cost["estimate"], query
+
+
+def test_an_event_of_a_list_on_an_index_may_have_the_page_and_changes() -> None:
+    page, changes = "page { nodes { status } }", "changes { kind nodeId node { status } }"
+
+    def events(field: str) -> tuple[float, float, float]:
+        parts = (page, changes, f"{page} {changes}")
+        only_page, only_changes, both = (estimate(f"subscription {{ {field} {{ {part} }} }}") for part in parts)
+        return only_page, only_changes, both
+
+    only_page, only_changes, both = events("activeOrdersChanged")
+    assert 0 < only_changes < only_page
+    assert both == only_page + only_changes
+    only_page, only_changes, both = events('ordersOfUserChanged(userId: "u-1001")')
+    assert both == max(only_page, only_changes)

@@ -10,6 +10,7 @@ import pytest
 from gateway.demo import MODEL
 from gateway.graph.subscription import cohort as cohort_room
 from gateway.graph.subscription import interest as interest_room
+from gateway.store.index_lag import INDEX_LAG_SECONDS
 from gateway.stream.bus import InProcessBus
 from gateway.testing.notes import NotesOfMemory
 from gateway.testing.services import TABLE
@@ -67,6 +68,15 @@ async def test_a_change_that_the_index_does_not_show_yet_is_reported_with_the_pa
             await events.silence()
 
 
+async def test_the_changes_are_read_after_the_page_and_the_page_once() -> None:
+    async with late_shop() as served:
+        await served.delivered_late()
+        async with served.watch(ACTIVE) as events:
+            before = len(served.memory.sent)
+            await events.next()
+            assert [operation for operation, _ in served.memory.sent[before:]] == [*["Query"] * 4, "GetItem"]
+
+
 async def test_an_item_that_the_index_still_shows_is_reported_as_removed() -> None:
     async with late_shop() as served:
         order = await served.delivered_late()
@@ -97,7 +107,7 @@ async def test_changes_that_every_index_shows_by_now_are_not_repeated() -> None:
     async with late_shop(InProcessBus(clock=lambda: now[0])) as served:
         await served.delivered_late()
         served.catch_up()
-        now[0] += cohort_room.INDEX_LAG_SECONDS + 1
+        now[0] += INDEX_LAG_SECONDS + 1
         async with served.watch(ACTIVE) as events:
             assert _kinds(await events.next()) == []
 

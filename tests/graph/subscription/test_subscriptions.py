@@ -1,6 +1,7 @@
 """What a subscriber is told, and what nobody is told."""
 
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -364,6 +365,21 @@ async def test_an_event_that_was_read_before_the_last_told_one_is_read_again() -
             await events.silence()
             await served.set_status(order["orderId"], "DELIVERED")
             assert _item(await events.next())["status"] == "DELIVERED"
+
+
+async def test_a_state_that_was_read_beside_the_last_told_event_is_read_again() -> None:
+    """Its read began later, but what it has may have been read earlier."""
+    async with shop() as served:
+        order = await served.order()
+        async with served.watch(ITEM, {"id": order["orderId"]}) as events:
+            await events.next()
+            [cohort] = served.subscriptions._cohorts.values()
+            [member] = cohort.members
+            old = await cohort.present()
+            await served.set_status(order["orderId"], "SHIPPED")
+            assert _item(await events.next())["status"] == "SHIPPED"
+            member.offer(replace(old, number=member._overlapped))
+            await events.silence()
 
 
 def test_every_watch_of_the_demo_is_covered_here() -> None:

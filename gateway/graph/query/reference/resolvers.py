@@ -246,6 +246,10 @@ def watched_list() -> Resolver:
             listed = dict(filled)
             take_arguments(field.listing, listed)
             await context.reader.page(field.listing, listed, Window(1), frozenset())
+        elif context.event is not None and context.event.page and context.event.changes:
+            # INVARIANT: changes beside a page are read after it, so that they are never older. The loader keeps it.
+            for page in field.pages:
+                await _connection(context, page, dict(filled))
         return filled
 
     return resolve

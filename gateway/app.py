@@ -345,7 +345,7 @@ def _pages(settings: Settings, gateway: Gateway, state: State) -> Starlette:
         # requests leave no cycles, so it may run rarely, and it stops the process for as long as its objects take
         gc.collect()
         gc.freeze()
-        gc.set_threshold(5_000, 5, 500)
+        gc.set_threshold(2_000, 5, 1_000)
         starting = asyncio.create_task(gateway.readiness.until_ready())
         # how often the thread that parses documents yields to the event loop
         sys.setswitchinterval(0.0005)

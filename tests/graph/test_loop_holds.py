@@ -85,3 +85,22 @@ async def test_no_request_holds_the_loop_for_long() -> None:
             for name, (body, bound) in BODIES.items():
                 held = await _most(app, token, body)
                 assert max(held) <= bound, f"{name}: {held}"
+
+
+async def test_eight_at_once_hold_the_loop_little_longer_than_one() -> None:
+    """None of them was seen before: they are parsed one after the other, so they do not run in the same turn."""
+    with running() as backend:
+        app = backend.app(lambda fields: None)
+        async with app.lifespan():
+            token = backend.issuer.token("acme", "viewer")
+            await ask(app, orjson.dumps({"query": GET}), token)
+            for name, (body, bound) in BODIES.items():
+                turns = Turns()
+                counting = asyncio.ensure_future(turns.count())
+                await asyncio.sleep(SECONDS_BETWEEN_LANES)
+                turns.most = 0
+                sent = [orjson.dumps({**body, "query": f"query Q{number} {body['query']}"}) for number in range(8)]
+                await asyncio.gather(*(ask(app, each, token) for each in sent))
+                counting.cancel()
+                await asyncio.wait([counting])
+                assert turns.most <= 2 * bound, name

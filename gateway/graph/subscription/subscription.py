@@ -48,7 +48,6 @@ class Subscription:
         "_last_digest",
         "_leave",
         "_missed",
-        "_newest",
         "_notice",
         "_overlapped",
         "_positions",
@@ -87,9 +86,9 @@ class Subscription:
         self._leave = leave
         self._notice = False
         self._event: WatchEvent | None = None
-        # the number of the last event that was sent; what another process has sent may be newer than reads begun so far
-        self._newest = cohort.begun + 1 if self._lagging or after is not None else 0
-        self._overlapped = 0
+        # the last read that began before the read of a sent event had ended; what another process has sent may be newer
+        # than all reads that have begun so far
+        self._overlapped = cohort.begun if self._lagging or after is not None else 0
         self._coalesced = 0
         self._reread = False
         self._ended: BaseException | None = None
@@ -190,12 +189,12 @@ class Subscription:
                 continue
             if self._ended is not None:
                 raise self._ended
-            if event.number < self._newest or (event.pending.everything and event.number <= self._overlapped):
-                # INVARIANT: a subscriber never goes back in time: if the read of an event began before the read of the
-                # last sent event, it is read again; a whole state even if it began before the end of that read.
+            if event.number <= self._overlapped:
+                # INVARIANT: a subscriber never goes back in time: what was read beside a sent event may be older than
+                # that event, so it is read again.
                 self._put_back(event.pending)
                 continue
-            self._newest, self._overlapped = event.number, event.overlapped
+            self._overlapped = max(self._overlapped, event.overlapped)
             if event.pending.everything:
                 self._lagging = event.lagging
             if event.lagging:

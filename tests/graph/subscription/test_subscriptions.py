@@ -9,6 +9,8 @@ import pytest
 from gateway.demo import MODEL
 from gateway.errors import BadUserInput
 from gateway.graph.global_id import read_global_id
+from gateway.graph.subscription.cohort import WatchEvent
+from gateway.graph.subscription.subscription import Subscription
 from gateway.setting_types import SiloSettings
 from gateway.stream.bus import InProcessBus
 from gateway.stream.note import ChangeNote
@@ -379,6 +381,28 @@ async def test_a_state_that_was_read_beside_the_last_told_event_is_read_again() 
             await served.set_status(order["orderId"], "SHIPPED")
             assert _item(await events.next())["status"] == "SHIPPED"
             member.offer(replace(old, number=member._overlapped))
+            await events.silence()
+
+
+async def test_a_change_that_was_read_beside_the_last_sent_event_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    offered: list[WatchEvent] = []
+    offer = Subscription.offer
+
+    def recorded(self: Subscription, event: WatchEvent) -> None:
+        offered.append(event)
+        offer(self, event)
+
+    monkeypatch.setattr(Subscription, "offer", recorded)
+    async with shop() as served:
+        order = await served.order()
+        async with served.watch(ITEM, {"id": order["orderId"]}) as events:
+            await events.next()
+            for status in ("SHIPPED", "DELIVERED"):
+                await served.set_status(order["orderId"], status)
+                assert _item(await events.next())["status"] == status
+            [cohort] = served.subscriptions._cohorts.values()
+            [member] = cohort.members
+            member.offer(replace(offered[0], number=member._overlapped))
             await events.silence()
 
 

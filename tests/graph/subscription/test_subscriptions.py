@@ -406,5 +406,22 @@ async def test_a_change_that_was_read_beside_the_last_sent_event_is_read_again(m
             await events.silence()
 
 
+async def test_what_was_read_before_a_client_came_back_is_read_again_for_it() -> None:
+    """The process it comes from may have told it something newer."""
+    async with shop() as served:
+        order = await served.order()
+        async with served.watch(ITEM, {"id": order["orderId"]}) as events:
+            await events.next()
+            [cohort] = served.subscriptions._cohorts.values()
+            old = await cohort.present()
+            await served.set_status(order["orderId"], "SHIPPED")
+            position = (await events.next())["extensions"]["position"]
+            async with served.watch(ITEM, {"id": order["orderId"]}, after=position) as returned:
+                await returned.silence()
+                [_, member] = cohort.members
+                member.offer(old)
+                await returned.silence()
+
+
 def test_every_watch_of_the_demo_is_covered_here() -> None:
     assert set(MODEL.watches) == {"orderChanged", "ordersOfUserChanged", "activeOrdersChanged"}

@@ -31,7 +31,7 @@ from tests.graph.backend import Backend, running
 
 ATTACKERS, VICTIM, ATTACKER = 8, "t000", "t001"
 _EACH = 2_000  # different bodies of an attack; a round goes on where the last one ended
-_FIELDS = "productId title price currency description"
+_FIELDS = "productId title price"  # what the stub's product has
 _NESTED = (
     "nodes { orderId total user { name email orders(first: 1) { nodes { orderId } } } lines { quantity title } } "
     "edges { cursor node { orderId } } pageInfo { hasNextPage endCursor }"
@@ -40,7 +40,7 @@ _NESTED = (
 
 def _large(number: int) -> dict[str, Any]:
     """As many fields and tokens as a document may have."""
-    roots = (f'a{alias}: product(productId: "p-0003") {{ {" ".join([_FIELDS] * 7)} }}' for alias in range(49))
+    roots = (f'a{alias}: product(productId: "p-0003") {{ {" ".join([_FIELDS] * 12)} }}' for alias in range(49))
     return {"query": f"query Q{number} {{ {' '.join(roots)} }}"}
 
 

@@ -4,12 +4,12 @@ They are prepared for every role on the shared table. A tenant with its own tabl
 document.
 """
 
-import asyncio
 import logging
 
 from gateway.aws.sts.session import PermissionsFor, Session
 from gateway.aws.sts.tenants import Tenancy
 from gateway.aws.wire.credentials import Credentials
+from gateway.graph.background import in_background
 from gateway.graph.http.endpoint import Endpoint
 from gateway.graph.query.operation import Documents, ParsedDocument
 from gateway.model.model import Model
@@ -50,6 +50,6 @@ async def _prepare(endpoint: Endpoint, document: ParsedDocument, session: Sessio
 async def _document(documents: Documents, text: str) -> ParsedDocument:
     document = documents.known(text)
     if document is None:
-        document = await asyncio.to_thread(documents.prepare, text)
+        document = await in_background(documents.prepare, text)
         documents.remember(text, document)
     return document

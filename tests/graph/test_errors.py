@@ -7,7 +7,7 @@ import pytest
 from graphql import GraphQLError
 
 from gateway.errors import BadUserInput, Forbidden, Internal, IsolationBreach, Overloaded
-from gateway.graph.errors import MASKED, failure, shown
+from gateway.graph.errors import MASKED, all_shown, failure, shown
 
 SECRET = "the row of globex: 4711"
 
@@ -62,3 +62,12 @@ def test_an_overloaded_gateway_says_when_to_retry() -> None:
         "requestId": "r",
         "retryAfter": 7,
     }
+
+
+def test_many_failures_of_a_response_are_logged_with_a_few_traces(caplog: pytest.LogCaptureFixture) -> None:
+    errors = [GraphQLError("", path=[f"a{number}"], original_error=KeyError("damaged")) for number in range(100)]
+    with caplog.at_level(logging.ERROR):
+        entries = all_shown(errors, "r-1")
+    assert [entry["extensions"]["code"] for entry in entries] == ["INTERNAL"] * 100
+    assert sum(record.exc_info is not None for record in caplog.records) == 5
+    assert caplog.records[-1].__dict__["fields"] == {"failures": 100, "traces": 5}

@@ -5,11 +5,14 @@ import re
 import zlib
 from functools import lru_cache
 
+from gateway.graph.background import checkpoint
+
 GZIP = "gzip"
 
 _GZIP_WINDOW = 16 + zlib.MAX_WBITS  # tells zlib to expect a gzip header
 # the fastest level: responses shrink to a sixth; the default level takes twice the time to save another tenth
 _LEVEL = 1
+_PIECE = 64_000  # bytes
 _LONGEST_HEADER = 2_000  # characters
 _ACCEPTED = re.compile(r"(?P<name>gzip|\*)\s*(?:;\s*q=(?P<quality>[01](?:\.\d{0,3})?))?", re.IGNORECASE)
 
@@ -24,17 +27,23 @@ class TooLong(Exception):
 
 def unpacked(body: bytes, limit: int) -> bytes:
     """INVARIANT: it never holds more than one byte above the limit."""
-    stream = zlib.decompressobj(_GZIP_WINDOW)
+    stream, pieces, room = zlib.decompressobj(_GZIP_WINDOW), [b""], limit + 1
     try:
-        # one byte above the limit shows that the body is too long
-        found = stream.decompress(body, limit + 1)
+        while not stream.eof and room:
+            piece = stream.decompress(body, min(room, _PIECE))
+            if not piece:
+                break  # the stream ends too early
+            pieces.append(piece)
+            # one byte above the limit shows that the body is too long
+            body, room = stream.unconsumed_tail, room - len(piece)
+            checkpoint()
     except zlib.error as error:
         raise NotGzip from error
-    if len(found) > limit:
+    if not room:
         raise TooLong
     if not stream.eof or stream.unused_data:
         raise NotGzip
-    return found
+    return b"".join(pieces)
 
 
 @lru_cache(64)

@@ -14,6 +14,7 @@ from starlette.types import ASGIApp
 
 from gateway.aws.sts.callers import Caller
 from gateway.errors import Unauthenticated
+from gateway.graph.background import in_background
 from gateway.graph.http.compression import accepts_gzip, compressed
 from gateway.graph.http.consistency import SENT_TOKEN, add_consistency, sent_token
 from gateway.graph.http.explain import EXPLAIN, explanation
@@ -222,7 +223,7 @@ class Endpoint:
         limit = self.limits.body_bytes
         await self.preparing.acquire(tenant, body.size or limit, running.deadline)
         try:
-            return await asyncio.to_thread(body.read, limit, self.documents.limits.values)
+            return await in_background(body.read, limit, self.documents.limits.values)
         finally:
             self.preparing.release()
 
@@ -261,7 +262,7 @@ class Endpoint:
         try:
             document = documents.known(text)
             if document is None:
-                document = await asyncio.to_thread(documents.prepare, text)
+                document = await in_background(documents.prepare, text)
                 documents.remember(text, document)
             return document
         finally:

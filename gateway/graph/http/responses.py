@@ -18,7 +18,7 @@ from gateway.errors import (
     Unauthenticated,
     Unavailable,
 )
-from gateway.graph.errors import failure, shown
+from gateway.graph.errors import all_shown, failure, shown
 from gateway.graph.http.compression import GZIP
 from gateway.graph.http.http_error import HttpError
 from gateway.graph.http.log_lines import RequestLog, outcome
@@ -103,7 +103,7 @@ def in_order(errors: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def executed(result: ExecutionResult, log: RequestLog, media_type: str) -> HttpResponse:
     if not result.errors:
         return HttpResponse(_OK, {"data": result.data}, media_type)
-    errors = in_order([shown(error, log.request_id) for error in result.errors])
+    errors = in_order(all_shown(result.errors, log.request_id))
     if result.data is None and not any(error.path for error in result.errors):
         # nothing ran: a variable or the operation name was wrong
         return request_error(errors, media_type)

@@ -14,6 +14,7 @@ from graphql import (
     get_named_type,
 )
 
+from gateway.graph.background import checkpoint
 from gateway.graph.query.arguments import Arguments
 from gateway.graph.query.paging import PAGING
 from gateway.graph.query.selections import Holds, IncludeCondition, Selected, argument_value, below, grouped
@@ -347,6 +348,7 @@ class _Binding:
     ) -> ItemSelection:
         needed: set[str] = set()
         fields: list[ItemField] = []
+        checkpoint()
         for key, group in grouped(selected, owner, self._holds).items():
             needed |= self._binder.needed(entity, group[0].name)
             fields.append(self._field(entity, owner, key, group, (*path, key)))

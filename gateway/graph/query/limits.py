@@ -5,16 +5,21 @@ from typing import Any
 
 from graphql import (
     ArgumentNode,
+    ASTValidationRule,
     GraphQLError,
     KnownArgumentNamesRule,
+    NoUndefinedVariablesRule,
+    NoUnusedVariablesRule,
     OverlappingFieldsCanBeMergedRule,
     Token,
     TokenKind,
     ValidationContext,
+    VariablesInAllowedPositionRule,
     specified_rules,
 )
 
 from gateway.errors import BadUserInput, LimitExceeded
+from gateway.graph.background import checkpoint
 from gateway.model.patterns import CONSISTENT
 
 # no value of the schema needs more, and Python refuses to parse more than 4,300
@@ -66,8 +71,23 @@ class _KnownArguments(KnownArgumentNamesRule):
         )
 
 
+class _Checkpoints(ASTValidationRule):
+    """Lets the event loop run between two nodes."""
+
+    def enter(self, *_args: Any) -> None:
+        checkpoint()
+
+
 _REPLACED = (OverlappingFieldsCanBeMergedRule, KnownArgumentNamesRule)
-RULES = (*(rule for rule in specified_rules if rule not in _REPLACED), _Merging, _KnownArguments)
+# they visit a whole operation at once, for which there is no checkpoint
+_ABOUT_VARIABLES = (NoUndefinedVariablesRule, NoUnusedVariablesRule, VariablesInAllowedPositionRule)
+_RULES = (*(rule for rule in specified_rules if rule not in _REPLACED), _Merging, _KnownArguments, _Checkpoints)
+_RULES_WITHOUT_VARIABLES = tuple(rule for rule in _RULES if rule not in _ABOUT_VARIABLES)
+
+
+def rules_for(text: str) -> tuple[type[ASTValidationRule], ...]:
+    """Returns the rules for a document; rules about variables are left out if it has none."""
+    return _RULES if "$" in text else _RULES_WITHOUT_VARIABLES
 
 
 def check_text(text: str, limits: DocumentLimits) -> None:

@@ -32,10 +32,11 @@ from graphql.language.parser import Parser
 from graphql.validation.validate import ValidationAbortedError
 
 from gateway.errors import BadUserInput, LimitExceeded
+from gateway.graph.background import checkpoint
 from gateway.graph.query.arguments import MAX_ERRORS, coerced
 from gateway.graph.query.binder import Binder, Tree
 from gateway.graph.query.coercion import Read, Unusual, reader
-from gateway.graph.query.limits import RULES, DocumentLimits, check_text, check_tokens, check_variables
+from gateway.graph.query.limits import DocumentLimits, check_text, check_tokens, check_variables, rules_for
 from gateway.graph.query.price import Price, Pricing
 from gateway.graph.query.selections import Selected, argument_variables, condition_variables, expand
 from gateway.model.model import Model
@@ -262,7 +263,6 @@ class Documents:
         self.limits = limits
         # suggestions reveal the schema: they are allowed only with introspection
         self.discreet = not introspection
-        self._rules = (*RULES, *(() if introspection else (NoSchemaIntrospectionCustomRule,)))
         # two generations: a requested document moves to the recent one, and when that is full, the older one is dropped
         self.recent: dict[str, ParsedDocument] = {}
         self._older: dict[str, ParsedDocument] = {}
@@ -300,7 +300,7 @@ class Documents:
         document = ParsedDocument(hashlib.sha256(raw).hexdigest(), len(raw))
         try:
             check_text(text, self.limits)
-            return self._understood(document, _parsed(text, self.limits))
+            return self._understood(document, _parsed(text, self.limits), text)
         except BadUserInput as error:
             return _refused(document, [GraphQLError(error.message)], error.code)
         except GraphQLSyntaxError as error:
@@ -308,10 +308,10 @@ class Documents:
         except RecursionError:
             return _refused(document, [GraphQLError(_TOO_DEEP)], LimitExceeded.code)
 
-    def _understood(self, made: ParsedDocument, ast: DocumentNode) -> ParsedDocument:
+    def _understood(self, made: ParsedDocument, ast: DocumentNode, text: str) -> ParsedDocument:
         nodes = [node for node in ast.definitions if isinstance(node, OperationDefinitionNode)]
         selected = [expand(ast, node, self.limits) for node in nodes]
-        errors = self._validated(ast)
+        errors = self._validated(ast, text)
         if errors and isinstance(errors[-1], ValidationAbortedError):
             for definition in ast.definitions:
                 # a visitor that was interrupted keeps them, see `_validated`
@@ -332,14 +332,15 @@ class Documents:
             document.by_name[None] = operation
         return document
 
-    def _validated(self, ast: DocumentNode) -> list[GraphQLError]:
+    def _validated(self, ast: DocumentNode, text: str) -> list[GraphQLError]:
         visitors: list[ASTValidationRule] = []
 
         def visitor(rule: type[ASTValidationRule], context: ValidationContext) -> ASTValidationRule:
             visitors.append(rule(context))
             return visitors[-1]
 
-        rules: list[Any] = [partial(visitor, rule) for rule in self._rules]
+        more = (NoSchemaIntrospectionCustomRule,) if self.discreet else ()
+        rules: list[Any] = [partial(visitor, rule) for rule in (*rules_for(text), *more)]
         try:
             return validate(self.schema, ast, rules, MAX_ERRORS, hide_suggestions=self.discreet)
         finally:
@@ -349,9 +350,15 @@ class Documents:
                 vars(each).clear()
 
 
+class _PausingLexer(Lexer):
+    def advance(self) -> Token:
+        checkpoint()
+        return super().advance()
+
+
 def _parsed(text: str, limits: DocumentLimits) -> DocumentNode:
     source = Source(text)
-    lexer = Lexer(source)
+    lexer = _PausingLexer(source)
     first = lexer.token
     try:
         # the parser itself, since `parse` turns a RecursionError into a syntax error

@@ -24,6 +24,7 @@ from graphql import (
 )
 
 from gateway.errors import LimitExceeded
+from gateway.graph.background import checkpoint
 from gateway.graph.query.limits import DocumentLimits
 
 _CONDITIONS = {"include": True, "skip": False}
@@ -94,6 +95,7 @@ class _Expansion:
             self._count("directives", self._limits.directives)
 
     def _field(self, node: FieldNode, depth: int) -> tuple[Selected, ...]:
+        checkpoint()
         self._count("fields", self._limits.fields)
         if node.alias is not None:
             self._count("aliases", self._limits.aliases)
@@ -167,6 +169,7 @@ def below(group: list[Selected]) -> list[Selected]:
 
 def argument_variables(selected: Iterable[Selected], name: str) -> frozenset[str]:
     """Returns the variables that are the value of an argument of this name, of any field."""
+    checkpoint()
     names: set[str] = set()
     for selection in selected:
         value = argument_value(selection, name)
@@ -181,6 +184,7 @@ def argument_value(selected: Selected, name: str) -> ValueNode | None:
 
 def condition_variables(selected: Iterable[Selected]) -> frozenset[str]:
     """Returns the variables that decide which fields are included."""
+    checkpoint()
     names: set[str] = set()
     for selection in selected:
         names |= {condition.variable for condition in selection.conditions}

@@ -10,12 +10,15 @@ import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from gateway.graph.background import checkpoint
+
 _numbers = itertools.count()
 _kept: weakref.WeakValueDictionary[str, Callable[..., Any]] = weakref.WeakValueDictionary()
 
 
 def function(name: str, lines: list[str], names: Mapping[str, Any]) -> Callable[..., Any]:
     """Compiles the function that these lines define, with `names` as its globals."""
+    checkpoint()
     source = "\n".join(lines) + "\n"
     file = f"<lane {next(_numbers)} {name}>"
     # without a modification time, so that `linecache` never looks for a file; removed together with the function

@@ -13,6 +13,7 @@ import orjson
 from graphql import FieldNode, get_location
 
 from gateway.aws.sts.session import Session
+from gateway.graph.background import in_background
 from gateway.graph.query.arguments import InvalidArguments
 from gateway.graph.query.binder import Tree
 from gateway.graph.query.lane.code_fields import refused_attribute
@@ -223,7 +224,7 @@ class Lanes:
         variant = key[0]
         async with self._turn:
             try:
-                made: Lane | None = await asyncio.to_thread(self.make, variant.tree, access)
+                made: Lane | None = await in_background(self.make, variant.tree, access)
             except NoLane:
                 made = None
         self._made[key] = made

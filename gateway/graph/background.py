@@ -15,7 +15,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 
 _SLICE: Final = 0.001  # seconds
 _IDLE: Final = 0.0003  # seconds; in a shorter turn, the loop had nothing else to do
-_LONGEST_WAIT: Final = 0.01  # seconds between two slices, however busy the loop is
+_LONGEST_WAIT: Final = 0.005  # seconds between two slices, however busy the loop is
 _STOPPED: Final = 1.0  # seconds after which the thread goes on without the loop
 
 _P = ParamSpec("_P")

@@ -347,7 +347,7 @@ def _pages(settings: Settings, gateway: Gateway, state: State) -> Starlette:
         gc.freeze()
         gc.set_threshold(2_000, 5, 1_000)
         starting = asyncio.create_task(gateway.readiness.until_ready())
-        # how often the thread that parses documents yields to the event loop
+        # how often a thread yields to the event loop where it has no checkpoints
         sys.setswitchinterval(0.0005)
         warming = asyncio.create_task(gateway.sessions.warm_up(*gateway.warm_up))
         preparing = asyncio.create_task(prepare_trusted(gateway.endpoint, list(gateway.trusted)))

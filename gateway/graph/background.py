@@ -13,9 +13,9 @@ from queue import Empty, SimpleQueue
 from time import perf_counter
 from typing import Any, Final, ParamSpec, TypeVar
 
-_SLICE: Final = 0.001  # seconds
+_SLICE: Final = 0.0005  # seconds
 _IDLE: Final = 0.0003  # seconds; in a shorter turn, the loop had nothing else to do
-_LONGEST_WAIT: Final = 0.005  # seconds between two slices, however busy the loop is
+_LONGEST_WAIT: Final = 0.003  # seconds between two slices, however busy the loop is
 _STOPPED: Final = 1.0  # seconds after which the thread goes on without the loop
 
 _P = ParamSpec("_P")

@@ -24,6 +24,7 @@ from gateway.model.patterns import CONSISTENT
 
 # no value of the schema needs more, and Python refuses to parse more than 4,300
 _DIGITS = 400
+_NESTED = frozenset((list, dict))  # of the values of JSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,4 +124,5 @@ def check_variables(variables: dict[str, Any], limits: DocumentLimits) -> None:
         if values > limits.values:
             raise LimitExceeded(f"the variables have more than {limits.values} values")
         members = value if isinstance(value, list) else value.values()
-        pending += [member for member in members if isinstance(member, (list, dict))]
+        if not _NESTED.isdisjoint(map(type, members)):
+            pending += [member for member in members if type(member) in _NESTED]

@@ -22,7 +22,7 @@ from gateway.demo import MODEL
 from gateway.graph.query.lane.lane import LaneRules, Lanes
 from gateway.store.access import Access
 from gateway.store.table import Table
-from tests.graph.fixtures import OpenDoor, World, no_renewal
+from tests.graph.fixtures import MemoryEndpoint, TrustingCallers, no_renewal
 
 FIRST = 20
 OURS = """{ ordersByStatus(status: DELIVERED, first: 20) { nodes {
@@ -43,10 +43,10 @@ async def _measure(ask: Ask) -> float:
     return (time.process_time() - started) / done * 1e6
 
 
-async def _record(world: World) -> tuple[list[Any], list[Any]]:
+async def _record(api: MemoryEndpoint) -> tuple[list[Any], list[Any]]:
     """The rows, and the queries that the operation makes with their answers."""
     said: list[Any] = []
-    original = world.memory.call
+    original = api.memory.call
 
     async def call(operation: str, body: Any, **more: Any) -> Any:
         answer = await original(operation, body, **more)
@@ -54,20 +54,20 @@ async def _record(world: World) -> tuple[list[Any], list[Any]]:
             said.append([dict(body), answer])
         return answer
 
-    world.memory.call = call  # type: ignore[method-assign]
-    await world.ask(OURS)
-    world.memory.call = original  # type: ignore[method-assign]
-    return list(world.memory.rows.values()), said
+    api.memory.call = call  # type: ignore[method-assign]
+    await api.ask(OURS)
+    api.memory.call = original  # type: ignore[method-assign]
+    return list(api.memory.rows.values()), said
 
 
-async def _run(url: str, world: World, queries: list[Any]) -> None:
-    session = (await OpenDoor().open(b"Bearer acme/viewer", lambda _: None)).session
+async def _run(url: str, api: MemoryEndpoint, queries: list[Any]) -> None:
+    session = (await TrustingCallers().open(b"Bearer acme/viewer", lambda _: None)).session
     session = replace(session, tenancy=replace(session.tenancy, target=AwsTarget(url, "eu-west-1")))
     async with DynamoDBClient() as client:
         table = Table(client, MODEL, no_renewal)
-        reference = replace(world.endpoint.reference, table=table)
+        reference = replace(api.endpoint.reference, table=table)
         lanes = Lanes(MODEL, table, reference.cursors, reference.limits, LaneRules(uses=0))
-        document = world.endpoint.documents.get(OURS)
+        document = api.endpoint.documents.get(OURS)
         operation = document.operation(None)
         assert operation is not None
         variant = operation.variant({})
@@ -134,10 +134,10 @@ def _replayed(rows: list[Any], queries: list[Any]) -> Iterator[str]:
 
 
 async def _main() -> None:
-    world = World()
-    rows, queries = await _record(world)
+    api = MemoryEndpoint()
+    rows, queries = await _record(api)
     with _replayed(rows, queries) as url:
-        await _run(url, world, queries)
+        await _run(url, api, queries)
 
 
 def main() -> None:

@@ -14,7 +14,7 @@ from bench.fairness import delay
 from gateway.graph.http.endpoint import Endpoint
 from gateway.graph.http.fair_queue import FairQueue
 from gateway.graph.http.running import notify_disconnect
-from tests.graph.fixtures import World
+from tests.graph.fixtures import MemoryEndpoint
 from tests.graph.http.exchange import Exchange
 from tests.graph.http.overload import FirstInFirstOut
 
@@ -36,9 +36,9 @@ def _changes() -> Iterator[Body]:
 
 
 def _endpoint(queue: Any) -> Endpoint:
-    world = World()
-    delay(world, LATENCY)
-    return replace(world.endpoint, queue=queue)
+    api = MemoryEndpoint()
+    delay(api, LATENCY)
+    return replace(api.endpoint, queue=queue)
 
 
 async def _answered(endpoint: Endpoint, body: Body) -> bool:

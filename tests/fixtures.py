@@ -49,7 +49,7 @@ def demo_engine() -> Memory:
     return Memory(MODEL.table, TABLE, rows={key: row.copy() for key, row in demo_rows().items()})
 
 
-class InMemory:
+class MemoryApi:
     """A gateway over an engine in memory. A caller is `tenant/role`."""
 
     memory: Memory
@@ -73,7 +73,7 @@ class InMemory:
 
 
 @dataclass
-class MemoryGateway(InMemory):
+class MemoryGateway(MemoryApi):
     """The whole app, with signed tokens."""
 
     settings: Settings = field(default_factory=settings)

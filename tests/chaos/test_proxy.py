@@ -57,7 +57,7 @@ class Told(Injector):
 
 
 @asynccontextmanager
-async def world(kind: Kind | None) -> AsyncIterator[tuple[Proxy, Upstream]]:
+async def proxied(kind: Kind | None) -> AsyncIterator[tuple[Proxy, Upstream]]:
     upstream = Upstream()
     server = await asyncio.start_server(upstream.serve, "127.0.0.1", 0)
     url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
@@ -87,14 +87,14 @@ async def ask(proxy: Proxy, operation: str, body: dict[str, Any]) -> dict[str, A
     ],
 )
 async def test_a_fault_is_what_its_name_says(kind: Kind, error: type[AwsError], carried_out: bool) -> None:
-    async with world(kind) as (proxy, upstream):
+    async with proxied(kind) as (proxy, upstream):
         with pytest.raises(error):
             await ask(proxy, "TransactWriteItems", {"TransactItems": [{}, {}]})
     assert upstream.received == ["TransactWriteItems"] * carried_out
 
 
 async def test_what_is_late_is_carried_out_after_the_gateway_has_given_up() -> None:
-    async with world(Kind.LATE) as (proxy, upstream):
+    async with proxied(Kind.LATE) as (proxy, upstream):
         with pytest.raises(DeadlineExceeded):
             await ask(proxy, "TransactWriteItems", {"TransactItems": [{}]})
         assert upstream.received == []
@@ -103,7 +103,7 @@ async def test_what_is_late_is_carried_out_after_the_gateway_has_given_up() -> N
 
 
 async def test_what_is_in_progress_is_carried_out() -> None:
-    async with world(Kind.IN_PROGRESS) as (proxy, upstream):
+    async with proxied(Kind.IN_PROGRESS) as (proxy, upstream):
         with pytest.raises(TransactionInProgress):
             await ask(proxy, "TransactWriteItems", {"TransactItems": [{}]})
         await proxy.settled()
@@ -111,7 +111,7 @@ async def test_what_is_in_progress_is_carried_out() -> None:
 
 
 async def test_a_conflict_has_a_reason_for_each_member() -> None:
-    async with world(Kind.CONFLICT) as (proxy, _):
+    async with proxied(Kind.CONFLICT) as (proxy, _):
         with pytest.raises(TransactionCancelled) as caught:
             await ask(proxy, "TransactWriteItems", {"TransactItems": [{}, {}, {}]})
     codes = sorted(reason.code for reason in caught.value.reasons)
@@ -119,7 +119,7 @@ async def test_a_conflict_has_a_reason_for_each_member() -> None:
 
 
 async def test_a_part_of_a_batch_comes_back_unprocessed() -> None:
-    async with world(Kind.PARTIAL) as (proxy, _):
+    async with proxied(Kind.PARTIAL) as (proxy, _):
         found = await ask(proxy, "BatchGetItem", {"RequestItems": {"app": {"Keys": KEYS}}})
         items = [{"PutRequest": {"Item": key}} for key in KEYS]
         written = await ask(proxy, "BatchWriteItem", {"RequestItems": {"app": items}})
@@ -129,7 +129,7 @@ async def test_a_part_of_a_batch_comes_back_unprocessed() -> None:
 
 
 async def test_without_a_fault_a_call_passes() -> None:
-    async with world(None) as (proxy, _):
+    async with proxied(None) as (proxy, _):
         found = await ask(proxy, "BatchGetItem", {"RequestItems": {"app": {"Keys": KEYS}}})
     assert len(found["Responses"]["app"]) == 4
 

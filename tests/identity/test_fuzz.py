@@ -15,7 +15,7 @@ from tests.identity.fixtures import (
     AUDIENCE,
     ISSUER,
     NOW,
-    World,
+    TokenVerifier,
     b64,
     claims,
     ec_key,
@@ -38,15 +38,15 @@ JSON = st.recursive(
 
 
 class Door:
-    """A world behind a loop of its own, so that one example after the other can knock."""
+    """A verifier on an event loop of its own, which all examples share."""
 
     def __init__(self, runner: asyncio.Runner) -> None:
         self.runner = runner
-        self.world = World()
+        self.verifier = TokenVerifier()
 
     def knock(self, authorization: Any) -> Principal | None:
         try:
-            return self.runner.run(self.world.authenticator.verify(authorization)).principal
+            return self.runner.run(self.verifier.authenticator.verify(authorization)).principal
         except TokenRefused as refused:
             # The last net caught something that a reader should have refused: a hole in the fence.
             if refused.reason == "unforeseen failure":

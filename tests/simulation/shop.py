@@ -1,4 +1,4 @@
-"""One seed's world: callers of two tenants read and write through two processes while everything goes wrong."""
+"""One seed: callers of two tenants read and write through two processes while everything goes wrong."""
 
 import asyncio
 from dataclasses import dataclass

@@ -11,7 +11,7 @@ import pytest
 
 from gateway.graph.http.fair_queue import MAX_WAIT, FairQueue
 from gateway.model.tenant import TenantId, tenant_id
-from tests.graph.fixtures import World
+from tests.graph.fixtures import MemoryEndpoint
 from tests.graph.http.exchange import Exchange
 from tests.graph.http.overload import (
     ACME,
@@ -126,6 +126,8 @@ def test_tenants_that_flood_have_equal_shares_of_the_work_though_costs_differ_fi
 
 @pytest.mark.parametrize("queue", [old, fair])
 async def test_both_queues_fit_the_endpoint_as_the_benchmark_needs_them(queue: Callable[[], Any]) -> None:
-    asked = Exchange(replace(World().endpoint, queue=queue()), {"query": '{ user(userId: "u-1001") { name } }'})
+    asked = Exchange(
+        replace(MemoryEndpoint().endpoint, queue=queue()), {"query": '{ user(userId: "u-1001") { name } }'}
+    )
     await asked.answered
     assert asked.status == 200

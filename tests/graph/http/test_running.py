@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gateway.graph.http.running import DISCONNECT, RunningRequests, notify_disconnect
-from tests.graph.fixtures import World
+from tests.graph.fixtures import MemoryEndpoint
 from tests.graph.http.test_cancellation import OPERATIONS, Stuck
 
 CHANGE = OPERATIONS["a change"]
@@ -17,12 +17,12 @@ QUERIES = [query for query in OPERATIONS.values() if query != CHANGE]
 class Asked:
     """One request, with what was sent back for it."""
 
-    def __init__(self, world: World, query: str) -> None:
+    def __init__(self, api: MemoryEndpoint, query: str) -> None:
         headers = [(b"authorization", b"Bearer acme/admin"), (b"content-type", b"application/json")]
         self.body = json.dumps({"query": query}).encode()
         self.sent: list[Any] = []
         self.scope: dict[str, Any] = {"type": "http", "method": "POST", "path": "/graphql", "headers": headers}
-        self.answer = asyncio.ensure_future(world.endpoint(self.scope, self._receive, self._send))
+        self.answer = asyncio.ensure_future(api.endpoint(self.scope, self._receive, self._send))
 
     async def _receive(self) -> dict[str, Any]:
         return {"type": "http.request", "body": self.body, "more_body": False}
@@ -31,27 +31,27 @@ class Asked:
         self.sent.append(message)
 
 
-async def _asked(world: World, query: str, stuck: Stuck) -> Asked:
-    world.memory.call = stuck.call  # type: ignore[method-assign]
-    asked = Asked(world, query)
+async def _asked(api: MemoryEndpoint, query: str, stuck: Stuck) -> Asked:
+    api.memory.call = stuck.call  # type: ignore[method-assign]
+    asked = Asked(api, query)
     await asyncio.wait_for(stuck.begun.wait(), 30)
     return asked
 
 
 @pytest.mark.parametrize("query", QUERIES)
-async def test_a_query_ends_with_all_that_runs_below_it(world: World, query: str) -> None:
+async def test_a_query_ends_with_all_that_runs_below_it(api: MemoryEndpoint, query: str) -> None:
     stuck = Stuck()
-    asked = await _asked(world, query, stuck)
+    asked = await _asked(api, query, stuck)
     notify_disconnect(asked.scope)
     await asyncio.wait_for(asked.answer, 30)
     assert b"the caller left" in asked.sent[1]["body"]
     await asyncio.wait_for(stuck.all_ended.wait(), 30)
-    assert len(world.endpoint.running) == 0
+    assert len(api.endpoint.running) == 0
 
 
-async def test_a_change_goes_on(world: World) -> None:
+async def test_a_change_goes_on(api: MemoryEndpoint) -> None:
     stuck = Stuck()
-    asked = await _asked(world, CHANGE, stuck)
+    asked = await _asked(api, CHANGE, stuck)
     notify_disconnect(asked.scope)
     for _ in range(20):
         await asyncio.sleep(0)
@@ -61,42 +61,44 @@ async def test_a_change_goes_on(world: World) -> None:
     await asyncio.wait([asked.answer])
 
 
-async def test_who_leaves_before_a_query_begins_has_none_run(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened, real = asyncio.Event(), world.endpoint.callers.open
+async def test_who_leaves_before_a_query_begins_has_none_run(
+    api: MemoryEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened, real = asyncio.Event(), api.endpoint.callers.open
 
     async def slow(*given: Any) -> Any:
         await opened.wait()
         return await real(*given)
 
-    monkeypatch.setattr(world.endpoint.callers, "open", slow)
-    asked = Asked(world, QUERIES[0])
+    monkeypatch.setattr(api.endpoint.callers, "open", slow)
+    asked = Asked(api, QUERIES[0])
     await asyncio.sleep(0)
     notify_disconnect(asked.scope)
     opened.set()
     await asyncio.wait_for(asked.answer, 30)
     assert b"the caller left" in asked.sent[1]["body"]
-    assert world.memory.sent == []
+    assert api.memory.sent == []
 
 
-async def test_who_ends_the_task_for_other_reasons_ends_it(world: World) -> None:
-    asked = await _asked(world, QUERIES[0], Stuck())
+async def test_who_ends_the_task_for_other_reasons_ends_it(api: MemoryEndpoint) -> None:
+    asked = await _asked(api, QUERIES[0], Stuck())
     asked.answer.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asked.answer
     assert asked.sent == []
-    assert len(world.endpoint.running) == 0
+    assert len(api.endpoint.running) == 0
 
 
-async def test_who_ends_the_task_while_the_caller_leaves_ends_it_too(world: World) -> None:
-    asked = await _asked(world, QUERIES[0], Stuck())
+async def test_who_ends_the_task_while_the_caller_leaves_ends_it_too(api: MemoryEndpoint) -> None:
+    asked = await _asked(api, QUERIES[0], Stuck())
     notify_disconnect(asked.scope)
     asked.answer.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asked.answer
 
 
-async def test_after_the_answer_nobody_is_told(world: World) -> None:
-    asked = Asked(world, "{ __typename }")
+async def test_after_the_answer_nobody_is_told(api: MemoryEndpoint) -> None:
+    asked = Asked(api, "{ __typename }")
     await asyncio.wait_for(asked.answer, 30)
     assert DISCONNECT not in asked.scope
     notify_disconnect(asked.scope)

@@ -34,7 +34,7 @@ from gateway.graph.schema.schema import core_schema
 from gateway.store import table as store_table
 from gateway.store.access import Access
 from gateway.store.table import Table
-from tests.graph.fixtures import NOW, World, no_lanes, no_renewal
+from tests.graph.fixtures import NOW, MemoryEndpoint, no_lanes, no_renewal
 from tests.graph.query.coded_shop import coded_shop, projected_shop
 from tests.graph.query.indexed_memory import IndexedMemory
 from tests.graph.query.random_documents import Documents, RandomDocument, damage
@@ -151,22 +151,22 @@ class Comparison:
         self.now = NOW
         self.found = Findings()
         # every other seed has indexes that do not carry whole items
-        world = World(setting=projected_shop() if seed % 2 == 0 else coded_shop())
-        model = world.setting.model
-        self.memory = IndexedMemory(model.table, world.memory.name, rows=world.memory.rows)
+        api = MemoryEndpoint(served=projected_shop() if seed % 2 == 0 else coded_shop())
+        model = api.served.model
+        self.memory = IndexedMemory(model.table, api.memory.name, rows=api.memory.rows)
         self.faulty = Faulty(self.memory)
         self.own = [key for key in self.memory.whole if key[0].startswith("TENANT#acme#")]
         self.random = random.Random(seed)
         self.documents = Documents(
-            core_schema(world.setting.schema), [self.memory.whole[key] for key in self.own], self.random
+            core_schema(api.served.schema), [self.memory.whole[key] for key in self.own], self.random
         )
         table = Table(self.faulty, model, no_renewal)
         # drawn documents keep the other rules by construction, and both endpoints would refuse them alike
-        world.endpoint.documents._rules = (OverlappingFieldsCanBeMergedRule,)
-        reference = replace(world.endpoint.reference, table=table)
+        api.endpoint.documents._rules = (OverlappingFieldsCanBeMergedRule,)
+        reference = replace(api.endpoint.reference, table=table)
         lanes = Lanes(model, table, reference.cursors, reference.limits, _RULES)
-        self.prepared = replace(world.endpoint, reference=reference, lanes=lanes)
-        self.plain = replace(world.endpoint, reference=reference, lanes=no_lanes(world))
+        self.prepared = replace(api.endpoint, reference=reference, lanes=lanes)
+        self.plain = replace(api.endpoint, reference=reference, lanes=no_lanes(api))
 
     async def run(self, documents: int) -> None:
         for number in range(documents):

@@ -13,7 +13,7 @@ from gateway.model.entity import Total
 from gateway.store.capacity_units import query_units
 from gateway.store.plan import ReadLimits
 from tests.fixtures import EXAMPLES
-from tests.graph.fixtures import SCHEMA, World
+from tests.graph.fixtures import SCHEMA, MemoryEndpoint
 from tests.graph.query.test_call_counts import OPERATIONS, _orders
 
 LIMITS = ReadLimits(page=100, default_page=20)
@@ -214,13 +214,13 @@ def test_an_unknown_operation_has_no_price() -> None:
 
 async def test_queries_take_no_more_than_their_estimate() -> None:
     """With pages as full and items as large as declared, or smaller."""
-    world = World(cost_limits=CostLimits(1e9))
-    world.memory.put(_orders(60))
+    api = MemoryEndpoint(cost_limits=CostLimits(1e9))
+    api.memory.put(_orders(60))
     examples = [(each.query, dict(each.variables_of("acme"))) for each in EXAMPLES]
     for query, variables in [*examples, *((query, {}) for _, query, _ in OPERATIONS)]:
         if "mutation" not in query:
             body = {"query": query, "variables": variables, "extensions": {"cost": True}}
-            response = await world.client.post("/graphql", json=body, headers={"Authorization": "Bearer acme/admin"})
+            response = await api.client.post("/graphql", json=body, headers={"Authorization": "Bearer acme/admin"})
             cost = response.json()["extensions"]["cost"]
             assert 0 <= cost["actual"] <= cost["estimate"], query
 

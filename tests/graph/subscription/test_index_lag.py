@@ -14,7 +14,7 @@ from gateway.store.index_lag import INDEX_LAG_SECONDS
 from gateway.stream.bus import InProcessBus
 from gateway.testing.notes import NotesOfMemory
 from gateway.testing.services import TABLE
-from tests.graph.fixtures import SHIPPED
+from tests.graph.fixtures import DEMO_SHOP
 from tests.graph.subscription.shop import ACTIVE, ITEM, PLACE, Shop, shop
 from tests.store.lagging_memory import LaggingMemory
 
@@ -41,7 +41,7 @@ class LateShop(Shop):
 @asynccontextmanager
 async def late_shop(bus: InProcessBus | None = None) -> AsyncIterator[LateShop]:
     bus = bus or InProcessBus()
-    memory = LaggingMemory(MODEL.table, TABLE, rows=dict(SHIPPED.rows))
+    memory = LaggingMemory(MODEL.table, TABLE, rows=dict(DEMO_SHOP.rows))
     memory.on_change = NotesOfMemory(MODEL.table, bus).publish
     async with shop(bus, memory) as served:
         yield LateShop(served.gateway, memory, bus, served.client, served.log, served.lines)

@@ -22,7 +22,7 @@ from gateway.graph.subscription.subscription import Subscription
 from gateway.store.index_lag import INDEX_LAG_SECONDS
 from gateway.stream.bus import InProcessBus
 from tests.drawn import drawn
-from tests.graph.fixtures import SHIPPED
+from tests.graph.fixtures import DEMO_SHOP
 from tests.graph.http.virtual_time import run_virtually
 from tests.graph.subscription.two_processes import SHARDS, Processes, two_processes
 
@@ -252,7 +252,7 @@ def test_every_event_reports_what_changed_since_the_one_before(seed: int, monkey
 @pytest.mark.parametrize("make", [IndexClient, PageClient])
 def test_a_list_on_a_late_index_misses_nothing(make: type[Client], seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     unreliable(monkeypatch, Random(f"failures {seed}"))
-    active = {key for key, row in SHIPPED.rows.items() if _is_active(row)}
+    active = {key for key, row in DEMO_SHOP.rows.items() if _is_active(row)}
     run_virtually(_history(seed, make, lambda key: key in active))
 
 

@@ -16,7 +16,7 @@ from gateway.stream.note import ChangeNote
 from gateway.testing.memory import Answer, Memory, Row
 from gateway.testing.notes import NotesOfMemory
 from gateway.testing.services import TABLE
-from tests.graph.fixtures import SHIPPED
+from tests.graph.fixtures import DEMO_SHOP
 from tests.graph.subscription.shop import Shop, bearer, shop
 
 SHARDS = ("s0", "s1")
@@ -115,7 +115,7 @@ class Processes:
 @asynccontextmanager
 async def two_processes() -> AsyncIterator[Processes]:
     written = _Written()
-    memory = LateIndexes(MODEL.table, TABLE, rows=dict(SHIPPED.rows))
+    memory = LateIndexes(MODEL.table, TABLE, rows=dict(DEMO_SHOP.rows))
     memory.on_change = NotesOfMemory(MODEL.table, written).publish
     clock = asyncio.get_running_loop().time
     buses = InProcessBus(clock=clock), InProcessBus(clock=clock)

@@ -143,7 +143,7 @@ class Lagging(Memory):
 no_renewal = store_fixtures.no_renewal
 
 
-class World:
+class CachedStore:
     def __init__(self, rules: CacheRules = CacheRules(), jitter: Callable[[], float] = lambda: 0.0) -> None:  # noqa: B008  frozen
         self.clock = Clock()
         self.memory = Lagging(MODEL.table, TABLE)

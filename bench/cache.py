@@ -196,11 +196,11 @@ async def costs(engine: Ordered) -> None:
     with stub() as url:
         async with ours(url) as calls:
             works["what a GetItem costs beside, over a connection"] = calls["GetItem"]
-            await _told(works)
+            await _print_times(works)
     await cache.close()
 
 
-async def _told(works: dict[str, Callable[[], Awaitable[object]]]) -> None:
+async def _print_times(works: dict[str, Callable[[], Awaitable[object]]]) -> None:
     print(f"\n{'CPU, where the table itself costs next to nothing':<52}{'us':>8}{'off':>8}")
     spans = await timed(works)
     for name, span in spans.items():

@@ -16,7 +16,7 @@ from tests.graph.fixtures import MemoryEndpoint
 from tests.graph.http.exchange import Exchange
 
 LATENCY = 0.005  # seconds of one call
-FLOOD, ASKED = 400, 15
+FLOOD, REQUESTS = 400, 15
 QUERY = '{ user(userId: "u-1001") { name orders(first: 5) { nodes { orderId total } } } }'
 
 
@@ -31,10 +31,10 @@ def delay(api: MemoryEndpoint, seconds: float) -> None:
     api.memory.call = call  # type: ignore[method-assign]
 
 
-async def _asked(endpoint: Endpoint, tenant: str) -> Exchange:
-    asked = Exchange(endpoint, {"query": QUERY}, f"{tenant}/viewer")
-    await asked.answered
-    return asked
+async def _send(endpoint: Endpoint, tenant: str) -> Exchange:
+    exchange = Exchange(endpoint, {"query": QUERY}, f"{tenant}/viewer")
+    await exchange.answered
+    return exchange
 
 
 async def _waits(concurrent: int, flood: int) -> list[float]:
@@ -46,15 +46,15 @@ async def _waits(concurrent: int, flood: int) -> list[float]:
 
     async def keep_asking() -> None:
         while not ended:
-            answer = await _asked(endpoint, "acme")
+            answer = await _send(endpoint, "acme")
             await asyncio.sleep(int(answer.headers.get("retry-after", 0)))
 
     crowd = [asyncio.ensure_future(keep_asking()) for _ in range(flood)]
     await asyncio.sleep(0.5)
     waits = []
-    for _ in range(ASKED):
+    for _ in range(REQUESTS):
         started = time.perf_counter()
-        answer = await _asked(endpoint, "globex")
+        answer = await _send(endpoint, "globex")
         assert answer.status == 200
         waits.append(time.perf_counter() - started)
     ended = True

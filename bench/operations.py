@@ -83,7 +83,7 @@ async def _run(url: str, api: MemoryEndpoint, queries: list[Any]) -> None:
             result = await reference.run(variant, operation, {}, {}, access)
             return orjson.dumps(result.data), access.calls
 
-        source = Source(url, session.tenancy.table, [_asked(body) for body, _ in queries])
+        source = Source(url, session.tenancy.table, [_request(body) for body, _ in queries])
         schemas = {batched: build(source, FIRST, batched=batched) for batched in (False, True)}
 
         def theirs(batched: bool) -> Ask:
@@ -104,7 +104,7 @@ async def _run(url: str, api: MemoryEndpoint, queries: list[Any]) -> None:
         )
 
 
-def _asked(body: dict[str, Any]) -> dict[str, Any]:
+def _request(body: dict[str, Any]) -> dict[str, Any]:
     return {**body, "ReturnConsumedCapacity": "TOTAL"}
 
 

@@ -43,13 +43,13 @@ def _endpoint(queue: Any) -> Endpoint:
 
 async def _answered(endpoint: Endpoint, body: Body) -> bool:
     """Whether it was, before its caller left."""
-    asked = Exchange(endpoint, body)
-    done, _ = await asyncio.wait([asked.answered], timeout=PATIENCE)
+    exchange = Exchange(endpoint, body)
+    done, _ = await asyncio.wait([exchange.answered], timeout=PATIENCE)
     if not done:
-        notify_disconnect(asked.scope)
-        await asyncio.wait([asked.answered])
+        notify_disconnect(exchange.scope)
+        await asyncio.wait([exchange.answered])
         return False
-    return asked.status == 200
+    return exchange.status == 200
 
 
 async def _capacity(bodies: Bodies) -> float:

@@ -144,8 +144,8 @@ def _events(port: int, token: str) -> Iterator[list[str]]:
     answer = connection.getresponse()
     while line := answer.readline():
         if line.startswith(b"data: {"):
-            told = json.loads(line[6:])["data"]["ordersOfUserChanged"]
-            yield [change["node"]["orderId"] for change in told["changes"]]
+            page = json.loads(line[6:])["data"]["ordersOfUserChanged"]
+            yield [change["node"]["orderId"] for change in page["changes"]]
     raise AssertionError("the events ended")
 
 

@@ -57,7 +57,7 @@ def _reload(project: Path, token: str, port: int) -> None:
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         try:
-            data = _asked(token, port, text)
+            data = _query(token, port, text)
         except OSError:
             data = {}
         if "What not to forget." in json.dumps(data) and data["notesByStatus"]["nodes"]:
@@ -134,13 +134,13 @@ def _ask(said: str, port: int, field: str) -> str:
     query = re.search(r"""-d '(\{"query": .*\})'$""", said, re.MULTILINE)
     if found is None or query is None:
         sys.exit("no token or no query was printed:\n" + said)
-    data = _asked(found[0], port, json.loads(query[1])["query"])
+    data = _query(found[0], port, json.loads(query[1])["query"])
     if not data[field]["nodes"]:
         sys.exit(f"acme was not served: {data}")
     return found[0]
 
 
-def _asked(token: str, port: int, query: str) -> Any:
+def _query(token: str, port: int, query: str) -> Any:
     request = urllib.request.Request(
         f"http://127.0.0.1:{port}/graphql",
         json.dumps({"query": query}).encode(),

@@ -137,10 +137,10 @@ async def test_health_and_readiness(sandbox: Sandbox) -> None:
 
 async def test_health_is_answered_during_an_overload(sandbox: Sandbox) -> None:
     """DynamoDB answers nothing any more, and every place is taken by an operation that waits for it."""
-    asked = asyncio.Event()
+    called = asyncio.Event()
 
     async def never(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        asked.set()
+        called.set()
         await reader.read()
         writer.close()
 
@@ -155,7 +155,7 @@ async def test_health_is_answered_during_an_overload(sandbox: Sandbox) -> None:
     token = sandbox.token("acme", "viewer")
     async with silent, client_of(sandbox_app(sandbox, **settings)) as client:
         stuck = asyncio.ensure_future(ask(client, token))
-        await asyncio.wait_for(asked.wait(), 30)
+        await asyncio.wait_for(called.wait(), 30)
         refused = await ask(client, token)
         assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
         assert (await client.get("/healthz")).json() == {"status": "ok"}
@@ -246,8 +246,8 @@ async def test_the_guide_mounts_it_with_its_lifespan_and_its_links(monkeypatch: 
         AsyncClient(transport=transport, base_url="http://gateway") as client,
     ):
         headers = {"Authorization": f"Bearer {token()}"}
-        asked = await client.post("/api/graphql", json={"query": "{ __typename }"}, headers=headers)
-        assert asked.json() == {"data": {"__typename": "Query"}}
+        response = await client.post("/api/graphql", json={"query": "{ __typename }"}, headers=headers)
+        assert response.json() == {"data": {"__typename": "Query"}}
         landing = (await client.get("/api/")).text
         links = [urljoin("/api/", link) for link in re.findall(r'<a href="([^"]*)"', landing)]
         assert "/api/healthz" in links

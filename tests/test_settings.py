@@ -439,14 +439,14 @@ def test_limits_of_roles_are_json(environment: pytest.MonkeyPatch) -> None:
 
 def test_contradictions_are_told_beside_wrong_values(tmp_path: Path) -> None:
     wrong = {"max_page_size": 0, "table_name": "?", "silos": {"acme": {}}, "tenants": ["beta"], "cors_origins": ["*"]}
-    told = faults(written(tmp_path, {**RIGHT, **wrong}))
-    assert [fault.partition(":")[0] for fault in told] == ["table_name", "max_page_size", "tenants", "cors_origins"]
+    found = faults(written(tmp_path, {**RIGHT, **wrong}))
+    assert [fault.partition(":")[0] for fault in found] == ["table_name", "max_page_size", "tenants", "cors_origins"]
 
 
 def test_what_depends_on_a_wrong_value_is_not_guessed(tmp_path: Path) -> None:
     """The default of `request_timeout_seconds` would contradict this drain time, but it is not what was meant."""
-    told = faults(written(tmp_path, {**RIGHT, "request_timeout_seconds": "soon", "drain_timeout_seconds": 5}))
-    assert [fault.partition(":")[0] for fault in told] == ["request_timeout_seconds"]
+    found = faults(written(tmp_path, {**RIGHT, "request_timeout_seconds": "soon", "drain_timeout_seconds": 5}))
+    assert [fault.partition(":")[0] for fault in found] == ["request_timeout_seconds"]
 
 
 def test_checks_of_others_are_told_in_the_same_list(tmp_path: Path) -> None:

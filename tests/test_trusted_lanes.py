@@ -37,9 +37,9 @@ async def test_the_first_use_of_a_trusted_query_is_in_its_lane(manifest: Path) -
         made = dict(lanes._made)
         # one operation for each role; what a variable decides, and mutations, have none
         assert len(made) == len(MODEL.roles)
-        asked = {"documentId": "one", "variables": {"id": "p-0003"}}
+        body = {"documentId": "one", "variables": {"id": "p-0003"}}
         for role in ("viewer", "editor"):
-            answer = await ask(gateway.endpoint, orjson.dumps(asked), backend.issuer.token("acme", role))
+            answer = await ask(gateway.endpoint, orjson.dumps(body), backend.issuer.token("acme", role))
             assert answer == {"data": {"product": {"title": "Product 3", "price": "103.25"}}}
         assert lanes.outcomes.counts == {"lane": 2}
         assert lanes._made.keys() == made.keys()

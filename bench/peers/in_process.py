@@ -162,13 +162,13 @@ def main() -> None:
     parser.add_argument("--bodies", nargs="+", choices=BODIES, default=list(BODIES))
     parser.add_argument("--seconds", type=float, default=4)
     parser.add_argument("--server", choices=SERVERS, help="only this one, in this process; told on standard error")
-    asked = parser.parse_args()
-    if asked.server is not None:
-        print(uvloop.run(_measure(asked.server, asked.bodies[0], asked.seconds)), file=sys.stderr, flush=True)
+    options = parser.parse_args()
+    if options.server is not None:
+        print(uvloop.run(_measure(options.server, options.bodies[0], options.seconds)), file=sys.stderr, flush=True)
         os._exit(0)  # nothing of it has to be closed
     print("| body | floor us | gateway us | x floor |\n|---|---:|---:|---:|")
-    for body in asked.bodies:
-        floor, gateway = (_child(server, body, asked.seconds) for server in SERVERS)
+    for body in options.bodies:
+        floor, gateway = (_child(server, body, options.seconds) for server in SERVERS)
         print(f"| {body} | {floor:.0f} | {gateway:.0f} | {gateway / floor:.2f} |", flush=True)
 
 

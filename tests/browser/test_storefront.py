@@ -318,8 +318,8 @@ def test_a_token_is_renewed_before_it_ends(desk: Open) -> None:
     shown.page.route("**/sandbox/token", renewed)
     shown.page.clock.set_fixed_time(time.time() + LIFE_SECONDS - 30)
     assert shown.turn("Older") != first
-    asked = [each for each in shown.screen.requests if each.url.endswith("/sandbox/token")]
-    assert len(asked) == 2
+    token_requests = [each for each in shown.screen.requests if each.url.endswith("/sandbox/token")]
+    assert len(token_requests) == 2
     assert shown.page.get_by_role("heading", name="Orders").is_visible()
 
 

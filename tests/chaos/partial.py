@@ -7,10 +7,10 @@ from typing import Any
 from tests.chaos.messages import Message, answer
 
 
-def partial(asked: Message, given: Message, random: Random) -> Message:
+def partial(request_message: Message, answer_message: Message, random: Random) -> Message:
     """The answer with a part of the batch taken out of it; what was written stays written, which is harder still."""
-    request, content = json.loads(asked.body), json.loads(given.body)
-    take = _reads if asked.operation == "BatchGetItem" else _writes
+    request, content = json.loads(request_message.body), json.loads(answer_message.body)
+    take = _reads if request_message.operation == "BatchGetItem" else _writes
     return answer(200, take(request["RequestItems"], content, random))
 
 

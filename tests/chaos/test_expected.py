@@ -118,7 +118,7 @@ class Scenario:
     def drop(self, path: str, sk: str) -> None:
         del self.found.rows[ItemKey(f"TENANT#acme#{path}", sk)]
 
-    def told(self) -> set[str]:
+    def faults(self) -> set[str]:
         return {fault.partition(":")[0] for fault in contradictions(self.found, self.ledger, [self.shop])}
 
 
@@ -154,7 +154,7 @@ def counts(path: str, number: str, sk: str = "DETAILS") -> Callable[[Scenario], 
 
 
 def test_what_the_ledger_says_is_what_the_table_holds() -> None:
-    assert Scenario().told() == set()
+    assert Scenario().faults() == set()
 
 
 @pytest.mark.parametrize(
@@ -190,25 +190,25 @@ def test_what_the_ledger_says_is_what_the_table_holds() -> None:
 def test_a_contradiction_is_noticed(broken: Callable[[Scenario], object], expected: str) -> None:
     scenario = Scenario()
     broken(scenario)
-    assert expected in scenario.told()
+    assert expected in scenario.faults()
 
 
 def test_a_refusal_after_an_attempt_without_a_result_is_settled_by_the_record() -> None:
     scenario = Scenario()
     entry = scenario.ledger.open(ACME, "adjustStock", {"productId": "p", "by": 5})
     entry.refused, entry.uncertain = ("OUT_OF_STOCK",), 1
-    assert scenario.told() == set(), "it was not made"
+    assert scenario.faults() == set(), "it was not made"
     scenario.record(entry.record)
-    assert scenario.told() == {"stock"}, "it was made, and the stock does not show it"
+    assert scenario.faults() == {"stock"}, "it was made, and the stock does not show it"
     scenario.put("Stock", productId="p", available=STOCK + 3, updatedAt=NOW)
-    assert scenario.told() == set()
+    assert scenario.faults() == set()
 
 
 def test_an_order_whose_answer_never_came_is_found_by_its_record() -> None:
     scenario = Scenario()
     entry = scenario.ledger.entries[0]
     entry.acknowledged, entry.item, entry.refused, entry.uncertain = False, None, ("CONFLICT",), 2
-    assert scenario.told() == set()
+    assert scenario.faults() == set()
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_an_order_whose_answer_never_came_is_found_by_its_record() -> None:
 def test_an_update_to_what_is_there_already_changes_nothing(given: dict[str, Any]) -> None:
     scenario = Scenario()
     scenario.update(given, wrote=False)
-    assert scenario.told() == set()
+    assert scenario.faults() == set()
 
 
 def test_an_update_may_leave_a_value_that_is_replaced_while_it_runs() -> None:
@@ -231,4 +231,4 @@ def test_an_update_may_leave_a_value_that_is_replaced_while_it_runs() -> None:
     replaced = next(entry for entry in scenario.ledger.entries if entry.mutation == "updateUser")
     scenario.update({"userId": "f-1", "name": "m"}, wrote=False)
     scenario.ledger.entries[-1].began = replaced.began
-    assert scenario.told() == set()
+    assert scenario.faults() == set()

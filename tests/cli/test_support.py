@@ -55,8 +55,8 @@ async def test_a_grant_opens_one_tenant_as_support_until_it_is_revoked(sandbox: 
     ],
 )
 def test_a_wrong_grant_is_not_given(sandbox: Sandbox, options: list[str], said: str) -> None:
-    asked = ["--tenant", "acme", "--reason", "ticket", *options, "--url", sandbox.url]
-    result = RUN.invoke(app, ["support", "grant", *asked])
+    arguments = ["--tenant", "acme", "--reason", "ticket", *options, "--url", sandbox.url]
+    result = RUN.invoke(app, ["support", "grant", *arguments])
     assert result.exit_code == 1
     assert said in result.output
 

@@ -124,9 +124,9 @@ def test_the_policies_are_safe_and_hide_what_is_personal(loaded: ServedDomains) 
 
 
 def test_every_pattern_is_asked_by_the_proof_of_isolation(loaded: ServedDomains) -> None:
-    asked = questions(loaded.model, tenant_id("acme"))
-    assert {question.pattern for question in asked} == set(loaded.model.patterns)
-    overloaded = {question.key.pk.split("#")[2] for question in asked if question.index == "GSI1"}
+    found = questions(loaded.model, tenant_id("acme"))
+    assert {question.pattern for question in found} == set(loaded.model.patterns)
+    overloaded = {question.key.pk.split("#")[2] for question in found if question.index == "GSI1"}
     assert overloaded == {"PRIORITY", "DEPARTMENT"}, "one index, two entities"
 
 
@@ -204,8 +204,8 @@ async def test_isolation_is_proved_for_the_domain(
     monkeypatch.setenv("PYTHONPATH", str(examples))
     made = await prove_on_sandbox([NAME])
     assert made.passed
-    asked = {result.probe.name.split(" by ")[0] for result in made.results if result.probe.group == "patterns"}
-    assert set(loaded.model.patterns) <= asked
+    probed = {result.probe.name.split(" by ")[0] for result in made.results if result.probe.group == "patterns"}
+    assert set(loaded.model.patterns) <= probed
     assert not any(result.probe.name.startswith("activeOrders") for result in made.results)
     hidden = {result.probe.name for result in made.results if result.probe.group == "attributes"}
     assert "GetItem of `requester`" in hidden

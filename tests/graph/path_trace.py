@@ -168,15 +168,15 @@ async def measure(write: WriteOperation) -> dict[str, Any]:
     found = {}
     with running() as backend:
         app = backend.app(write)
-        asked = {
+        requests = {
             name: (orjson.dumps(body), backend.issuer.token("acme", role)) for name, (role, body) in OPERATIONS.items()
         }
         async with app.lifespan():
             for number in range(_WARM_UP):
-                for content, token in asked.values():
+                for content, token in requests.values():
                     answer = await ask(app, _numbered(content, number), token)
                     assert "errors" not in answer, answer
-            for name, (content, token) in asked.items():
+            for name, (content, token) in requests.items():
                 traces = [await traced(app, _numbered(content, -number), token) for number in range(1, _COUNTED + 1)]
                 found[name] = min(traces, key=lambda trace: trace.calls).result()
     return found

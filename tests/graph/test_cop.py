@@ -18,41 +18,41 @@ def production() -> MemoryEndpoint:
     return MemoryEndpoint(introspection=False)
 
 
-async def asked(api: MemoryEndpoint, query: Any) -> Any:
+async def answer_to(api: MemoryEndpoint, query: Any) -> Any:
     body = query if isinstance(query, list) else {"query": query, "operationName": "cop"}
     return (await api.client.post("/graphql", json=body, headers=TOKEN)).json()
 
 
 async def test_alias_overloading(production: MemoryEndpoint) -> None:
     aliases = " ".join(f"alias{n}: __typename" for n in range(101))
-    assert "data" not in await asked(production, f"query cop {{ {aliases} }}")
+    assert "data" not in await answer_to(production, f"query cop {{ {aliases} }}")
 
 
 async def test_array_based_query_batching(production: MemoryEndpoint) -> None:
-    answer = await asked(production, [{"query": "query cop { __typename }"}] * 10)
+    answer = await answer_to(production, [{"query": "query cop { __typename }"}] * 10)
     assert not isinstance(answer, list)
     assert "data" not in answer
 
 
 async def test_directive_overloading(production: MemoryEndpoint) -> None:
-    answer = await asked(production, "query cop { __typename " + "@aa" * 10 + " }")
+    answer = await answer_to(production, "query cop { __typename " + "@aa" * 10 + " }")
     assert len(answer["errors"]) < 10
 
 
 async def test_field_duplication(production: MemoryEndpoint) -> None:
-    assert "data" not in await asked(production, "query cop { " + "__typename \n" * 500 + "}")
+    assert "data" not in await answer_to(production, "query cop { " + "__typename \n" * 500 + "}")
 
 
 @pytest.mark.parametrize("query", [INTROSPECTION, CIRCULAR])
 async def test_introspection_and_circular_introspection(production: MemoryEndpoint, query: str) -> None:
-    assert "data" not in await asked(production, query)
+    assert "data" not in await answer_to(production, query)
 
 
 @pytest.mark.parametrize(
     "query", ["query cop { userz }", "query cop { user(id: 1) { name } }", "query cop { __schem }"]
 )
 async def test_field_suggestions(production: MemoryEndpoint, query: str) -> None:
-    assert "did you mean" not in str(await asked(production, query)).lower()
+    assert "did you mean" not in str(await answer_to(production, query)).lower()
 
 
 async def test_an_ide_at_the_address(production: MemoryEndpoint) -> None:
@@ -73,5 +73,5 @@ async def test_traces_and_unhandled_errors(production: MemoryEndpoint, header: s
     body = {"query": "query cop { __typename }"}
     answer = (await production.client.post("/graphql", json=body, headers={**TOKEN, header: "1"})).json()
     assert answer == {"data": {"__typename": "Query"}}
-    broken = await asked(production, "queryy cop { __typename }")
+    broken = await answer_to(production, "queryy cop { __typename }")
     assert "Traceback" not in str(broken)

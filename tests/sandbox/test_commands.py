@@ -75,7 +75,7 @@ def test_it_runs_on_free_ports_until_it_is_told_to_end(monkeypatch: pytest.Monke
 
     def look() -> None:
         port = re.search(r"http://127\.0\.0\.1:(\d+)/graphql", out.getvalue())
-        seen.update(_asked(int(port[1])) if port else {})
+        seen.update(_health(int(port[1])) if port else {})
         _terminate()
 
     _until(out, "Stop with Ctrl-C", look)
@@ -93,7 +93,7 @@ def test_it_runs_on_free_ports_until_it_is_told_to_end(monkeypatch: pytest.Monke
     assert not {"AWS_SESSION_TOKEN", "AWS_PROFILE"} & set(seen)
 
 
-def _asked(port: int) -> dict[str, str]:
+def _health(port: int) -> dict[str, str]:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     connection.request("GET", "/")
     found: dict[str, str] = json.loads(connection.getresponse().read())
@@ -185,7 +185,7 @@ def test_with_reload_only_the_gateway_is_started_anew(tmp_path: Path, monkeypatc
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             try:
-                found = _asked(port)
+                found = _health(port)
             except OSError:
                 continue
             finally:
@@ -235,7 +235,7 @@ def test_with_reload_a_change_of_ones_own_domain_restarts_the_gateway(
         port = int(re.findall(r"http://127\.0\.0\.1:(\d+)/graphql", out.getvalue())[0])
         for _ in range(400):
             try:
-                found = _asked(port)["pid"]
+                found = _health(port)["pid"]
             except OSError:
                 continue
             finally:

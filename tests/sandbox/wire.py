@@ -111,10 +111,10 @@ class Recorded:
     """An engine that answers the same to everything and keeps what it was asked."""
 
     answer: EngineResponse
-    asked: list[tuple[str, bytes]] = field(default_factory=list)
+    called: list[tuple[str, bytes]] = field(default_factory=list)
 
     async def call(self, target: str, body: bytes) -> EngineResponse:
-        self.asked.append((target, body))
+        self.called.append((target, body))
         return self.answer
 
     async def close(self) -> None: ...

@@ -90,10 +90,10 @@ def test_after_the_stop_nobody_is_let_in() -> None:
 
 def test_without_descriptors_the_door_rests_and_opens_again(monkeypatch: pytest.MonkeyPatch) -> None:
     class Exhausted(socket.socket):
-        asked = 0
+        accepts = 0
 
         def accept(self) -> tuple[socket.socket, Any]:
-            type(self).asked += 1
+            type(self).accepts += 1
             raise OSError(errno.EMFILE, "too many open files")
 
     async def run() -> None:
@@ -104,11 +104,11 @@ def test_without_descriptors_the_door_rests_and_opens_again(monkeypatch: pytest.
             changed.setattr("gateway.serving.acceptor._REST_SECONDS", 0.5)
             with socket.create_connection(listening.getsockname()), closing(acceptor):
                 for times in (1, 2):
-                    while Exhausted.asked < times:  # noqa: ASYNC110  it tells nobody
+                    while Exhausted.accepts < times:  # noqa: ASYNC110  it tells nobody
                         await asyncio.sleep(0.01)
                     for _ in range(20):
                         await asyncio.sleep(0)
-                    assert Exhausted.asked == times, "it was asked in every turn"
+                    assert Exhausted.accepts == times, "it was asked in every turn"
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(run())

@@ -158,7 +158,7 @@ def test_all_that_is_wrong_is_told_at_once(sandbox: Sandbox) -> None:
         )
     assert result.returncode == 2
     assert "Traceback" not in result.stderr
-    for told in (
+    for message in (
         "max_page_size: ",
         "GATEWAY_TABEL_NAME: unknown setting",
         "tenants: `nobody` is missing, but silos or suspended_tenants names it",
@@ -167,7 +167,7 @@ def test_all_that_is_wrong_is_told_at_once(sandbox: Sandbox) -> None:
         f"port: cannot listen on 127.0.0.1:{port}: Address already in use",
         f"metrics_port: cannot listen on 127.0.0.1:{metrics_port}: Address already in use",
     ):
-        assert told in result.stderr, told
+        assert message in result.stderr, message
 
 
 def test_ports_in_use_are_named_where_nothing_else_is_wrong(sandbox: Sandbox) -> None:

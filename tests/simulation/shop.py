@@ -136,7 +136,7 @@ class Shop:
     # changes
 
     async def _changed(self, tenant: TenantId, key: str, at: int) -> None:
-        self.history.asked[tenant].add(key)
+        self.history.sent[tenant].add(key)
         edits = self.random.random() < 0.6
         product = self.random.choice(PRODUCTS)
         for attempt in range(ATTEMPTS):
@@ -234,10 +234,10 @@ class Shop:
     async def _stock(self, process: Process, tenant: TenantId, role: str) -> None:
         """A strong read sees what was acknowledged, and one without a cache is behind by no more than replicas are."""
         writer = Writer(MODEL, process.table, Access(await process.session(tenant, role)))
-        told = self._taken(tenant)
+        taken = self._taken(tenant)
         seen = (await writer.stored("Stock", _STOCK)).values["available"]
-        if seen > STOCK - told:
-            self.history.faults.append(f"{tenant}: {told} were taken, a strong read sees {STOCK - seen}")
+        if seen > STOCK - taken:
+            self.history.faults.append(f"{tenant}: {taken} were taken, a strong read sees {STOCK - seen}")
         begun = asyncio.get_running_loop().time()
         item = await writer.peek("Stock", _STOCK, "available")
         states = self.client.states[_row(tenant, "p", "STOCK")]

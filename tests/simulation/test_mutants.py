@@ -63,8 +63,8 @@ DEFECTS: dict[str, tuple[list[tuple[Any, str, Any]], str]] = {
 @pytest.mark.no_cover
 @pytest.mark.parametrize("defect", DEFECTS)
 def test_a_planted_defect_is_found(defect: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    changes, told = DEFECTS[defect]
+    changes, expected = DEFECTS[defect]
     for owner, name, replacement in changes:
         monkeypatch.setattr(owner, name, replacement)
     seeds = (0, 1, *FOUND, *range(SEEDS))
-    assert any(told in fault for seed in seeds for fault in one(seed)[0].check())
+    assert any(expected in fault for seed in seeds for fault in one(seed)[0].check())

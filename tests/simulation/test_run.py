@@ -51,10 +51,10 @@ def test_a_seed_that_is_wrong_is_told_with_the_command_that_replays_it(
 ) -> None:
     monkeypatch.setattr(History, "check", lambda history: ["something was lost"])
     assert main(1, first=7) == 1
-    told = capsys.readouterr().out
-    assert "seed 7 is wrong" in told
-    assert "something was lost" in told
-    assert "python -m tests.simulation.run --seed 7" in told
+    output = capsys.readouterr().out
+    assert "seed 7 is wrong" in output
+    assert "something was lost" in output
+    assert "python -m tests.simulation.run --seed 7" in output
     assert replay(7) == 1
     assert "acknowledged by process" in capsys.readouterr().out
 

@@ -22,7 +22,7 @@ from gateway.testing.memory import Memory
 from tests.store.fixtures import ACME, MODEL, NOW, TABLE, THING, Colour, no_renewal, session
 
 
-def asked(**attributes: Any) -> Filter:
+def thing_filter(**attributes: Any) -> Filter:
     found = filter_of(attributes)
     assert found is not None
     return found
@@ -40,7 +40,7 @@ def asked(**attributes: Any) -> Filter:
     ],
 )
 def test_comparisons_as_an_expression(attributes: dict[str, Any], text: str, values: list[Any]) -> None:
-    made = filter_expression(THING, asked(**attributes), 10)
+    made = filter_expression(THING, thing_filter(**attributes), 10)
     assert (made.text, list(made.values.values()), made.reads) == (text, values, 10)
     assert set(made.names.values()) == set(attributes)
 
@@ -48,7 +48,7 @@ def test_comparisons_as_an_expression(attributes: dict[str, Any], text: str, val
 @pytest.mark.parametrize("wrong", [{"in": []}, {"in": ["k"] * 51}, {"beginsWith": ""}, {"eq": "no id"}])
 def test_values_that_cannot_be_compared_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(BadUserInput):
-        filter_expression(THING, asked(kind=wrong), 10)
+        filter_expression(THING, thing_filter(kind=wrong), 10)
 
 
 def test_a_filter_that_compares_nothing_is_none() -> None:
@@ -94,7 +94,7 @@ async def test_pages_of_a_filtered_list_are_all_that_match(
 
     async def page(position: str | None) -> Page:
         window = Window(size, None if backward else position, position if backward else None, backward, reverse)
-        arguments = {"kind": "k", FILTER: asked(open={"eq": True})}
+        arguments = {"kind": "k", FILTER: thing_filter(open={"eq": True})}
         memory.sent.clear()
         plan = plan_listing(MODEL, listing, ACME, arguments, window, frozenset({"thingId"}))
         read = await table.query(Access(session()), plan)

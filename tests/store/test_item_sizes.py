@@ -87,8 +87,8 @@ def test_a_filtered_read_and_rows_of_several_entities_teach_nothing(sizes: ItemS
     assert sizes.known == {}
     sizes.learn(ACME, "Query", {}, large)
     assert learned(sizes) > 10_000
-    assert sizes.told(ACME)[0]["declared"] == 500
-    assert sizes.told(GLOBEX) == []
+    assert sizes.explained(ACME)[0]["declared"] == 500
+    assert sizes.explained(GLOBEX) == []
 
 
 def test_only_so_many_tenants_are_remembered(sizes: ItemSizes, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -497,8 +497,8 @@ async def test_readers_that_overlap_and_crash_lose_and_reorder_nothing(server: N
             await asyncio.gather(*(_read(each, records, Random(f"{seed}{each}"), done) for each in (one, two)))
         await until(lambda: len({each.sk for each in received}) == len(records))
     for tenant in tenants:
-        told = numbers([each for each in received if each.tenant == tenant])
+        delivered = numbers([each for each in received if each.tenant == tenant])
         expected = [int(each.sk) for each in records if each.tenant == tenant]
         # what is told twice is told in the same order to the same end: the last told of each is in order too
-        assert list(dict.fromkeys(told)) == expected
-        assert list(dict.fromkeys(reversed(told))) == expected[::-1]
+        assert list(dict.fromkeys(delivered)) == expected
+        assert list(dict.fromkeys(reversed(delivered))) == expected[::-1]

@@ -155,7 +155,7 @@ def test_a_reader_needs_neither_issuers_nor_secrets_of_tenants(deployment: Deplo
 def test_a_wrong_setting_is_told_and_nothing_starts(tmp_path: Path) -> None:
 
     environment = {**environment_without("AWS_"), "GATEWAY_TABLE_NAME": "app", "GATEWAY_REGION": "eu-west-1"}
-    told = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "gateway", "stream"],
         check=False,
         env=environment,
@@ -163,6 +163,6 @@ def test_a_wrong_setting_is_told_and_nothing_starts(tmp_path: Path) -> None:
         text=True,
         timeout=PATIENCE,
     )
-    assert told.returncode == 2
-    assert "bus_servers: required" in told.stderr + told.stdout
-    assert "issuers" not in told.stderr + told.stdout
+    assert result.returncode == 2
+    assert "bus_servers: required" in result.stderr + result.stdout
+    assert "issuers" not in result.stderr + result.stdout

@@ -31,8 +31,8 @@ class Served:
     def ask(self, token: str, query: str) -> dict[str, Any]:
         body = json.dumps({"query": query}).encode()
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-        asked = urllib.request.Request(f"{self.url}/graphql", body, headers)
-        with urllib.request.urlopen(asked, timeout=30) as answer:
+        request = urllib.request.Request(f"{self.url}/graphql", body, headers)
+        with urllib.request.urlopen(request, timeout=30) as answer:
             found: dict[str, Any] = json.loads(answer.read())
         return found
 

@@ -69,7 +69,7 @@ def test_the_gateway_itself_reaches_no_data(name: str, plan_of: PlanOf) -> None:
     assert not evaluate(policies, Authorisation("sts:AssumeRole", other, {})).allowed
 
 
-def _asked(found: Installed, **changed: Any) -> RoleRequest:
+def _request(found: Installed, **changed: Any) -> RoleRequest:
     given: dict[str, Any] = {
         "role_arn": found.deployment.tenant_role,
         "session_name": "viewer@acme",
@@ -86,16 +86,16 @@ def test_only_the_gateway_opens_sessions_and_only_for_a_tenant(name: str, plan_o
     own = PolicySet(tuple(parse(each, "identity") for each in found.gateway))
     role = trust.AssumableRole(found.deployment.tenant_role, parse(found.trust, "trust"))
     gateway = trust.AssumingCaller(found.deployment.gateway_role, own)
-    assert isinstance(trust.assume(_asked(found), role, gateway), Allow)
-    assert not isinstance(trust.assume(_asked(found, tags=()), role, gateway), Allow)
-    assert not isinstance(trust.assume(_asked(found, source_identity=None), role, gateway), Allow)
+    assert isinstance(trust.assume(_request(found), role, gateway), Allow)
+    assert not isinstance(trust.assume(_request(found, tags=()), role, gateway), Allow)
+    assert not isinstance(trust.assume(_request(found, source_identity=None), role, gateway), Allow)
     further = (("TenantId", "acme"), ("GatewayRole", "viewer"), ("Other", "x"))
-    assert not isinstance(trust.assume(_asked(found, tags=further), role, gateway), Allow)
+    assert not isinstance(trust.assume(_request(found, tags=further), role, gateway), Allow)
     anyone = parse(
         {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]}, "identity"
     )
     stranger = trust.AssumingCaller(f"arn:aws:iam::{ACCOUNT}:role/administrator", PolicySet((anyone,)))
-    assert not isinstance(trust.assume(_asked(found), role, stranger), Allow)
+    assert not isinstance(trust.assume(_request(found), role, stranger), Allow)
 
 
 @pytest.mark.parametrize("name", _ENVIRONMENTS)

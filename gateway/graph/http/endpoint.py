@@ -354,6 +354,6 @@ def _extensions(log: RequestLog, estimate: float, sizes: ItemSizes) -> dict[str,
     found: dict[str, Any] = {}
     access = log.access
     if access is not None and log.explained:
-        found[EXPLAIN] = {**explanation(access, log.started), "sizes": sizes.told(access.session.tenant)}
+        found[EXPLAIN] = {**explanation(access, log.started), "sizes": sizes.explained(access.session.tenant)}
     found[COST] = {"estimate": estimate, "actual": access.capacity if access is not None else 0.0}
     return found

@@ -67,9 +67,9 @@ def test_a_caller_hardly_waits_while_ten_thousand_sessions_are_warmed_up() -> No
         for number in range(100):
             # at any part of a second
             await asyncio.sleep(0.37)
-            asked = loop.time()
+            began = loop.time()
             await calls.call(f"caller {number}", caller())
-            waits.append(next(at for at, name in calls.began if name == f"caller {number}") - asked)
+            waits.append(next(at for at, name in calls.began if name == f"caller {number}") - began)
         for task in warming:
             task.cancel()
         await asyncio.gather(*warming, return_exceptions=True)

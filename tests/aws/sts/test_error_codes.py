@@ -126,10 +126,10 @@ def test_trouble_with_the_gateways_own_credentials_is_no_verdict_about_the_tenan
 def test_what_keeps_sts_from_answering_is_told_in_words_about_sts(
     error: GatewayError, expected: type[GatewayError]
 ) -> None:
-    told = unanswered(error)
-    assert type(told) is expected
-    assert "sts" in told.message
-    assert "database" not in told.message
+    raised = unanswered(error)
+    assert type(raised) is expected
+    assert "sts" in raised.message
+    assert "database" not in raised.message
 
 
 def test_what_sts_said_stays_as_it_is() -> None:

@@ -50,17 +50,17 @@ async def test_a_session_carries_where_its_tenant_lives_and_what_it_may_do() -> 
     session = await setup.sessions.open(principal(GLOBEX, "viewer", "admin"))
     assert (session.tenant, session.role, session.tenancy) == (GLOBEX, "admin", silo)
     assert session.permissions.principal == {"aws:PrincipalTag/TenantId": "globex"}
-    asked = setup.sts.requests[0]
-    assert (asked.role_arn, asked.region, asked.external_id) == (silo.role_arn, "us-east-1", "ext-1")
+    request = setup.sts.requests[0]
+    assert (request.role_arn, request.region, request.external_id) == (silo.role_arn, "us-east-1", "ext-1")
 
 
 async def test_sts_is_asked_for_the_roles_policy_and_the_tenants_tag() -> None:
     setup = session_setup(SessionRules(seconds=900))
     await setup.sessions.open(principal(ACME, "viewer"))
-    asked = setup.sts.requests[0]
-    assert asked.policy == ROLES.policy("viewer")
-    assert asked.tags == (("TenantId", "acme"), ("GatewayRole", "viewer"))
-    assert (asked.session_name, asked.source_identity, asked.seconds) == ("viewer@acme", "acme", 900)
+    request = setup.sts.requests[0]
+    assert request.policy == ROLES.policy("viewer")
+    assert request.tags == (("TenantId", "acme"), ("GatewayRole", "viewer"))
+    assert (request.session_name, request.source_identity, request.seconds) == ("viewer@acme", "acme", 900)
 
 
 async def test_tenants_and_roles_do_not_share_sessions() -> None:

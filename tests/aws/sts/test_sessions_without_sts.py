@@ -118,12 +118,12 @@ async def test_remembered_failures_are_bounded() -> None:
 async def test_a_remembered_error_tells_what_the_first_one_told() -> None:
     setup = session_setup()
     setup.sts.fault = REFUSED
-    told = []
+    errors = []
     for _ in range(2):
         with pytest.raises(AccessDenied) as refused:
             await setup.sessions.open(principal())
-        told.append((refused.value.message, refused.value.code, refused.value.said))
-    assert told[0] == told[1]
+        errors.append((refused.value.message, refused.value.code, refused.value.said))
+    assert errors[0] == errors[1]
 
 
 async def test_a_policy_too_large_is_asked_once_and_with_the_policy() -> None:
@@ -131,7 +131,7 @@ async def test_a_policy_too_large_is_asked_once_and_with_the_policy() -> None:
     setup.sts.fault = TOO_LARGE
     with pytest.raises(Internal):
         await setup.sessions.open(principal())
-    assert [asked.policy for asked in setup.sts.requests] == [ROLES.policy("viewer")]
+    assert [request.policy for request in setup.sts.requests] == [ROLES.policy("viewer")]
 
 
 async def test_a_slow_sts_is_given_up() -> None:

@@ -20,7 +20,7 @@ def lines(result: StreamResult) -> Iterator[str]:
     connections, resumes = sum(each.connections for each in seen), sum(each.resumes for each in seen)
     yield f"subscribers: {len(seen)}; connections: {connections}; resumed: {resumes}"
     expired = sum(each.expired_positions for each in seen)
-    yield f"events: {sum(len(each.told) for each in seen)}; positions expired: {expired}"
+    yield f"events: {sum(len(each.received) for each in seen)}; positions expired: {expired}"
     if known:
         p50, p99 = (known[int(len(known) * share)] for share in (0.5, 0.99))
         yield f"from a write to its event: p50 {p50:.2f} s, p99 {p99:.2f} s, under kills"

@@ -19,8 +19,8 @@ def first_version(tenants: Sequence[str], tenant: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """`expires` is when the token of the subscriber ends, by the same clock."""
+class Received:
+    """A version that a subscriber received; `expires` is when the token of the subscriber ends, by the same clock."""
 
     item: Item
     version: int
@@ -49,14 +49,14 @@ class Seen:
     base: int  # the first version of its tenant's items
     items: tuple[Item, ...]
     listed: bool = False  # it watches a list, and not a single item
-    told: list[Told] = field(default_factory=list)
+    received: list[Received] = field(default_factory=list)
     surprises: list[str] = field(default_factory=list)
     connections: int = 0
     resumes: int = 0
     expired_positions: int = 0
 
     def newest(self, item: Item) -> int | None:
-        return next((each.version for each in reversed(self.told) if each.item == item), None)
+        return next((each.version for each in reversed(self.received) if each.item == item), None)
 
     def settled(self, writes: Writes) -> bool:
         """Every acknowledged change was seen or superseded."""
@@ -72,7 +72,7 @@ def violations(seen: Seen, writes: Writes) -> Iterator[str]:
         if seen.newest(item) != writes.last.get(item):
             yield f"{seen.name}: {item} is at {writes.last.get(item)}, and was told at {seen.newest(item)}"
     newest: dict[Item, int] = {}
-    for each in seen.told:
+    for each in seen.received:
         if each.version // _OF_TENANT != seen.base // _OF_TENANT:
             yield f"{seen.name}: {each.item} was told with the value {each.version} of another tenant"
         if each.item not in seen.items:
@@ -91,7 +91,7 @@ def latencies(all_seen: Sequence[Seen], writes: Writes) -> list[float]:
     """From an acknowledged write to the first time that it was told, of those that were not superseded before."""
     first: dict[tuple[str, Item, int], float] = {}
     for seen in all_seen:
-        for each in seen.told:
+        for each in seen.received:
             first.setdefault((seen.name, each.item, each.version), each.at)
     known = [(at, writes.at.get((item, version))) for (_, item, version), at in first.items()]
     return sorted(max(0.0, at - written) for at, written in known if written is not None)

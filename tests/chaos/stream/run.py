@@ -120,7 +120,7 @@ class Chaos:
         subscribers = list(self._subscribers(items))
         self.result.seen = [each.seen for each in subscribers]
         async with _tasks([each.watch() for each in subscribers]):
-            await self._until(lambda: all(each.told for each in self.result.seen), "first events", _START_SECONDS)
+            await self._until(lambda: all(each.received for each in self.result.seen), "first events", _START_SECONDS)
             await self._burn(items)
             started = time.monotonic()
             await self._until(lambda: all(each.settled(self.result.writes) for each in self.result.seen), "last events")

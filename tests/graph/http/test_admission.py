@@ -43,11 +43,11 @@ async def waiting(queue: FairQueue) -> None:
 
 async def test_an_operation_waits_for_a_place_and_gives_it_back(api: MemoryEndpoint) -> None:
     async with full(api) as queue:
-        asked = asyncio.ensure_future(api.ask('{ user(userId: "u-1001") { name } }'))
+        running = asyncio.ensure_future(api.ask('{ user(userId: "u-1001") { name } }'))
         await waiting(queue)
-        assert not asked.done()
+        assert not running.done()
         queue.release()
-        assert (await asked)["user"]["name"]
+        assert (await running)["user"]["name"]
         assert queue.running == 0
         await queue.acquire(FLOOD, 1, 1e9)
 
@@ -94,18 +94,18 @@ async def _left(api: MemoryEndpoint, query: str) -> tuple[Exchange, FairQueue]:
     """The answer to a caller who left while all places were taken."""
     async with full(api) as queue:
         api.memory.sent.clear()
-        asked = Exchange(api.endpoint, {"query": query})
+        exchange = Exchange(api.endpoint, {"query": query})
         await waiting(queue)
-        notify_disconnect(asked.scope)
-        await asyncio.wait_for(asked.answered, 30)
+        notify_disconnect(exchange.scope)
+        await asyncio.wait_for(exchange.answered, 30)
         assert queue.waiting == 0
-    return asked, queue
+    return exchange, queue
 
 
 @pytest.mark.parametrize("query", [QUERY, CHANGE], ids=["query", "mutation"])
 async def test_what_has_not_begun_is_not_begun_for_a_caller_who_left(api: MemoryEndpoint, query: str) -> None:
-    asked, queue = await _left(api, query)
-    assert b"the caller left" in asked.body
+    exchange, queue = await _left(api, query)
+    assert b"the caller left" in exchange.body
     assert not api.calls
     assert queue.running == 0
 
@@ -116,14 +116,14 @@ async def test_nor_for_one_who_left_before_there_was_a_queue(api: MemoryEndpoint
 
     class Slow(TrustingCallers):
         async def open(self, authorization: bytes | None, identified: Callable[[Principal], None]) -> Caller:
-            notify_disconnect(asked.scope)
+            notify_disconnect(exchange.scope)
             return await super().open(authorization, identified)
 
     endpoint = replace(api.endpoint, callers=Slow())
     api.memory.sent.clear()
-    asked = Exchange(endpoint, {"query": query})
-    await asyncio.wait_for(asked.answered, 30)
-    assert b"the caller left" in asked.body
+    exchange = Exchange(endpoint, {"query": query})
+    await asyncio.wait_for(exchange.answered, 30)
+    assert b"the caller left" in exchange.body
     assert not api.calls
     assert endpoint.queue.running == 0
 
@@ -131,12 +131,12 @@ async def test_nor_for_one_who_left_before_there_was_a_queue(api: MemoryEndpoint
 async def test_nor_when_the_place_comes_in_the_moment_of_leaving(api: MemoryEndpoint) -> None:
     async with full(api) as queue:
         api.memory.sent.clear()
-        asked = Exchange(api.endpoint, {"query": CHANGE})
+        exchange = Exchange(api.endpoint, {"query": CHANGE})
         await waiting(queue)
         queue.release()
-        notify_disconnect(asked.scope)
-        await asyncio.wait_for(asked.answered, 30)
-        assert b"the caller left" in asked.body
+        notify_disconnect(exchange.scope)
+        await asyncio.wait_for(exchange.answered, 30)
+        assert b"the caller left" in exchange.body
         assert not api.calls
         assert queue.running == 0
         await queue.acquire(FLOOD, 1, 1e9)

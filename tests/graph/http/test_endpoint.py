@@ -52,12 +52,12 @@ class Recorded:
     async def send(self, message: Any) -> None:
         self.sent.append(message)
 
-    async def ask(self, api: MemoryEndpoint) -> Any:
+    async def response(self, api: MemoryEndpoint) -> Any:
         await api.endpoint(self.scope, self.receive, self.send)
         return orjson.loads(self.sent[1]["body"])
 
 
-ASKED = {"type": "http.request", "body": orjson.dumps({"query": HELLO}), "more_body": False}
+BODY_MESSAGE = {"type": "http.request", "body": orjson.dumps({"query": HELLO}), "more_body": False}
 HEADERS = [(b"authorization", b"Bearer acme/viewer"), (b"content-type", b"application/json")]
 
 
@@ -66,15 +66,15 @@ async def test_the_token_is_verified_before_a_byte_of_the_body_is_read(
     api: MemoryEndpoint, headers: list[tuple[bytes, bytes]]
 ) -> None:
     """INVARIANT: the token is verified before a byte of the body is read, and nothing after this sees it."""
-    asked = Recorded(headers, ASKED)
-    assert (await asked.ask(api))["errors"][0]["extensions"]["code"] == "UNAUTHENTICATED"
-    assert asked.messages == [ASKED]
+    request = Recorded(headers, BODY_MESSAGE)
+    assert (await request.response(api))["errors"][0]["extensions"]["code"] == "UNAUTHENTICATED"
+    assert request.messages == [BODY_MESSAGE]
 
 
 async def test_an_answer_is_one_head_and_one_body(api: MemoryEndpoint) -> None:
-    asked = Recorded(HEADERS, ASKED)
-    assert await asked.ask(api) == {"data": {"product": {"productId": "p-1001"}}}
-    start, body = asked.sent
+    request = Recorded(HEADERS, BODY_MESSAGE)
+    assert await request.response(api) == {"data": {"product": {"productId": "p-1001"}}}
+    start, body = request.sent
     assert (start["type"], type(start["status"]), start["status"]) == ("http.response.start", int, 200)
     assert body["type"] == "http.response.body"
     assert not body.get("more_body")
@@ -95,16 +95,16 @@ async def test_an_answer_is_one_head_and_one_body(api: MemoryEndpoint) -> None:
     ],
 )  # fmt: skip
 async def test_a_body_comes_in_pieces_or_not_at_all(api: MemoryEndpoint, messages: list[Any], status: int) -> None:
-    asked = Recorded(HEADERS, *messages)
-    await asked.ask(api)
-    assert asked.sent[0]["status"] == status
+    request = Recorded(HEADERS, *messages)
+    await request.response(api)
+    assert request.sent[0]["status"] == status
 
 
 @pytest.mark.parametrize("declared", [b"1000001", b"9" * 5_000])
 async def test_a_body_that_is_declared_too_long_is_not_read(api: MemoryEndpoint, declared: bytes) -> None:
-    asked = Recorded([*HEADERS, (b"content-length", declared)], ASKED)
-    assert (await asked.ask(api))["errors"][0]["extensions"]["code"] == "LIMIT_EXCEEDED"
-    assert asked.messages == [ASKED]
+    request = Recorded([*HEADERS, (b"content-length", declared)], BODY_MESSAGE)
+    assert (await request.response(api))["errors"][0]["extensions"]["code"] == "LIMIT_EXCEEDED"
+    assert request.messages == [BODY_MESSAGE]
 
 
 async def test_who_has_a_good_token_and_no_session_is_named_in_the_log(

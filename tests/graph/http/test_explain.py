@@ -34,9 +34,9 @@ def api() -> MemoryEndpoint:
     return MemoryEndpoint(explain=True)
 
 
-@pytest.mark.parametrize("asked", [{}, {"explain": False}, {"explain": "true"}, {"explain": 1}, {"other": True}])
-async def test_who_does_not_ask_is_told_nothing(api: MemoryEndpoint, asked: dict[str, Any]) -> None:
-    assert "extensions" not in await answer(api, USER, extensions={"x": 1, **asked})
+@pytest.mark.parametrize("extensions", [{}, {"explain": False}, {"explain": "true"}, {"explain": 1}, {"other": True}])
+async def test_who_does_not_ask_is_told_nothing(api: MemoryEndpoint, extensions: dict[str, Any]) -> None:
+    assert "extensions" not in await answer(api, USER, extensions={"x": 1, **extensions})
 
 
 async def test_where_it_is_off_asking_does_not_help() -> None:
@@ -45,26 +45,26 @@ async def test_where_it_is_off_asking_does_not_help() -> None:
 
 
 async def test_every_call_is_told_with_what_allowed_it(api: MemoryEndpoint) -> None:
-    told = await explained(api, ORDERS)
-    assert (told["tenant"], told["role"]) == ("acme", "viewer")
-    assert [(call["operation"], call["index"]) for call in told["calls"]] == [("Query", "GSI3")] * 4 + [
+    explanation = await explained(api, ORDERS)
+    assert (explanation["tenant"], explanation["role"]) == ("acme", "viewer")
+    assert [(call["operation"], call["index"]) for call in explanation["calls"]] == [("Query", "GSI3")] * 4 + [
         ("BatchGetItem", None)
     ] * 2
-    for call in told["calls"]:
+    for call in explanation["calls"]:
         assert call["source"] == "table"
         assert call["capacity"] > 0
         assert call["durationMs"] >= 0
         assert {name.partition("/")[0] for name in call["allowedBy"]} == {"identity", "session", "boundary"}
-    assert [call["touched"] for call in told["calls"][:2]] == [
+    assert [call["touched"] for call in explanation["calls"][:2]] == [
         [{"partition": f"ACTIVE#{shard}", "sort": "all", "keys": 1}] for shard in (0, 1)
     ]
 
 
 async def test_the_sums_are_those_of_the_calls(api: MemoryEndpoint) -> None:
-    told = await explained(api, ORDERS)
+    explanation = await explained(api, ORDERS)
     for name in ("keys", "items", "capacity"):
-        assert told[name] == sum(call[name] for call in told["calls"])
-    assert told["durationMs"] >= max(call["durationMs"] for call in told["calls"])
+        assert explanation[name] == sum(call[name] for call in explanation["calls"])
+    assert explanation["durationMs"] >= max(call["durationMs"] for call in explanation["calls"])
 
 
 async def test_calls_that_ran_side_by_side_can_be_told_from_those_that_waited(api: MemoryEndpoint) -> None:
@@ -82,11 +82,11 @@ async def test_policies_have_one_fingerprint_for_a_role(api: MemoryEndpoint) -> 
 
 
 async def test_a_refused_field_is_told_with_the_statement_that_denies_it(api: MemoryEndpoint) -> None:
-    told = await explained(api, USER, "acme/support")
-    [refused] = told["refused"]
+    explanation = await explained(api, USER, "acme/support")
+    [refused] = explanation["refused"]
     assert refused["what"] == "name"
     assert "`NeverHidden`" in refused["reason"]
-    assert len(told["calls"]) == 1
+    assert len(explanation["calls"]) == 1
 
 
 @pytest.mark.parametrize(
@@ -99,23 +99,23 @@ async def test_a_refused_field_is_told_with_the_statement_that_denies_it(api: Me
     ],
 )
 async def test_a_refused_field_names_the_call_that_was_made(api: MemoryEndpoint, query: str, operation: str) -> None:
-    told = await explained(api, query, "acme/support")
-    assert [call["operation"] for call in told["calls"]] == [operation]
-    [refused] = told["refused"]
+    explanation = await explained(api, query, "acme/support")
+    assert [call["operation"] for call in explanation["calls"]] == [operation]
+    [refused] = explanation["refused"]
     assert f"`dynamodb:{operation}`" in refused["reason"]
 
 
 async def test_a_refused_call_is_told_though_it_was_not_made(api: MemoryEndpoint) -> None:
-    told = await explained(api, '{ userByPhone(phone: "+4930123456") { userId } }', "acme/support")
-    assert told["calls"] == []
-    assert [each["what"] for each in told["refused"]] == ["Query"]
-    assert "4930123456" not in orjson.dumps(told).decode()
+    explanation = await explained(api, '{ userByPhone(phone: "+4930123456") { userId } }', "acme/support")
+    assert explanation["calls"] == []
+    assert [each["what"] for each in explanation["refused"]] == ["Query"]
+    assert "4930123456" not in orjson.dumps(explanation).decode()
 
 
 async def test_a_refused_change_is_told(api: MemoryEndpoint) -> None:
     query = 'mutation { cancelOrder(input: {orderId: "o-1"}) { errors { code } } }'
-    told = await explained(api, query, "acme/viewer")
-    assert ([each["what"] for each in told["refused"]], told["calls"]) == (["PutItem"], [])
+    explanation = await explained(api, query, "acme/viewer")
+    assert ([each["what"] for each in explanation["refused"]], explanation["calls"]) == (["PutItem"], [])
 
 
 async def test_what_was_refused_twice_is_told_once(api: MemoryEndpoint) -> None:
@@ -125,9 +125,9 @@ async def test_what_was_refused_twice_is_told_once(api: MemoryEndpoint) -> None:
 
 async def test_an_operation_that_fails_is_explained_too(api: MemoryEndpoint) -> None:
     api.memory.script["BatchGetItem"].append(ThroughputExceeded("slow down"))
-    told = await answer(api, ORDERS)
-    assert told["errors"]
-    assert len(told["extensions"]["explain"]["calls"]) >= 4
+    response = await answer(api, ORDERS)
+    assert response["errors"]
+    assert len(response["extensions"]["explain"]["calls"]) >= 4
 
 
 async def test_an_operation_that_runs_out_of_time_is_explained_too() -> None:
@@ -137,9 +137,9 @@ async def test_an_operation_that_runs_out_of_time_is_explained_too() -> None:
         await asyncio.sleep(60)
 
     api.memory.call = never  # type: ignore[method-assign]  # a table that does not answer
-    told = await answer(api, USER)
-    assert told["errors"][0]["extensions"]["code"] == "TIMEOUT"
-    assert told["extensions"]["explain"]["calls"] == []
+    response = await answer(api, USER)
+    assert response["errors"][0]["extensions"]["code"] == "TIMEOUT"
+    assert response["extensions"]["explain"]["calls"] == []
 
 
 async def test_what_never_ran_has_nothing_to_explain(api: MemoryEndpoint) -> None:
@@ -150,10 +150,10 @@ async def test_what_never_ran_has_nothing_to_explain(api: MemoryEndpoint) -> Non
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.title)
 async def test_no_value_of_a_key_or_an_item_is_told(api: MemoryEndpoint, example: Example) -> None:
     role = "admin" if example.query.startswith("mutation") else "viewer"
-    told = await answer(api, example.query, f"acme/{role}", **example.variables)
+    response = await answer(api, example.query, f"acme/{role}", **example.variables)
     # a duration may happen to read like a price
-    text = re.sub(r'"(startMs|durationMs)":[0-9.e-]+', "", orjson.dumps(told["extensions"]["explain"]).decode())
-    values = set(_texts(told["data"])) | set(_texts(dict(example.variables)))
+    text = re.sub(r'"(startMs|durationMs)":[0-9.e-]+', "", orjson.dumps(response["extensions"]["explain"]).decode())
+    values = set(_texts(response["data"])) | set(_texts(dict(example.variables)))
     # shards and time buckets are told on purpose
     assert [value for value in values if len(value) > 3 and value in text] == []
 

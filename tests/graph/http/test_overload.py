@@ -126,8 +126,8 @@ def test_tenants_that_flood_have_equal_shares_of_the_work_though_costs_differ_fi
 
 @pytest.mark.parametrize("queue", [old, fair])
 async def test_both_queues_fit_the_endpoint_as_the_benchmark_needs_them(queue: Callable[[], Any]) -> None:
-    asked = Exchange(
+    exchange = Exchange(
         replace(MemoryEndpoint().endpoint, queue=queue()), {"query": '{ user(userId: "u-1001") { name } }'}
     )
-    await asked.answered
-    assert asked.status == 200
+    await exchange.answered
+    assert exchange.status == 200

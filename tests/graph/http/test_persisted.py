@@ -153,9 +153,9 @@ def test_an_id_with_another_text_is_refused() -> None:
 def test_a_tools_own_hash_may_come_with_its_text() -> None:
     """Codegen may hash with SHA-1: its manifest says what the hash stands for."""
     persisted = Persisted({"abc": TRUSTED})
-    asked = GraphQLRequest(TRUSTED, extensions=apq(TRUSTED, "abc")["extensions"])
-    assert persisted.text(ACME, asked) == TRUSTED
-    persisted.keep(ACME, asked)
+    request = GraphQLRequest(TRUSTED, extensions=apq(TRUSTED, "abc")["extensions"])
+    assert persisted.text(ACME, request) == TRUSTED
+    persisted.keep(ACME, request)
     assert persisted.text(GLOBEX, GraphQLRequest(None, document_id="abc")) == TRUSTED
 
 

@@ -14,7 +14,7 @@ CHANGE = OPERATIONS["a change"]
 QUERIES = [query for query in OPERATIONS.values() if query != CHANGE]
 
 
-class Asked:
+class Running:
     """One request, with what was sent back for it."""
 
     def __init__(self, api: MemoryEndpoint, query: str) -> None:
@@ -31,34 +31,34 @@ class Asked:
         self.sent.append(message)
 
 
-async def _asked(api: MemoryEndpoint, query: str, stuck: Stuck) -> Asked:
+async def _running(api: MemoryEndpoint, query: str, stuck: Stuck) -> Running:
     api.memory.call = stuck.call  # type: ignore[method-assign]
-    asked = Asked(api, query)
+    running = Running(api, query)
     await asyncio.wait_for(stuck.begun.wait(), 30)
-    return asked
+    return running
 
 
 @pytest.mark.parametrize("query", QUERIES)
 async def test_a_query_ends_with_all_that_runs_below_it(api: MemoryEndpoint, query: str) -> None:
     stuck = Stuck()
-    asked = await _asked(api, query, stuck)
-    notify_disconnect(asked.scope)
-    await asyncio.wait_for(asked.answer, 30)
-    assert b"the caller left" in asked.sent[1]["body"]
+    running = await _running(api, query, stuck)
+    notify_disconnect(running.scope)
+    await asyncio.wait_for(running.answer, 30)
+    assert b"the caller left" in running.sent[1]["body"]
     await asyncio.wait_for(stuck.all_ended.wait(), 30)
     assert len(api.endpoint.running) == 0
 
 
 async def test_a_change_goes_on(api: MemoryEndpoint) -> None:
     stuck = Stuck()
-    asked = await _asked(api, CHANGE, stuck)
-    notify_disconnect(asked.scope)
+    running = await _running(api, CHANGE, stuck)
+    notify_disconnect(running.scope)
     for _ in range(20):
         await asyncio.sleep(0)
     assert stuck.running == 1
-    assert not asked.answer.done()
-    asked.answer.cancel()
-    await asyncio.wait([asked.answer])
+    assert not running.answer.done()
+    running.answer.cancel()
+    await asyncio.wait([running.answer])
 
 
 async def test_who_leaves_before_a_query_begins_has_none_run(
@@ -71,37 +71,37 @@ async def test_who_leaves_before_a_query_begins_has_none_run(
         return await real(*given)
 
     monkeypatch.setattr(api.endpoint.callers, "open", slow)
-    asked = Asked(api, QUERIES[0])
+    running = Running(api, QUERIES[0])
     await asyncio.sleep(0)
-    notify_disconnect(asked.scope)
+    notify_disconnect(running.scope)
     opened.set()
-    await asyncio.wait_for(asked.answer, 30)
-    assert b"the caller left" in asked.sent[1]["body"]
+    await asyncio.wait_for(running.answer, 30)
+    assert b"the caller left" in running.sent[1]["body"]
     assert api.memory.sent == []
 
 
 async def test_who_ends_the_task_for_other_reasons_ends_it(api: MemoryEndpoint) -> None:
-    asked = await _asked(api, QUERIES[0], Stuck())
-    asked.answer.cancel()
+    running = await _running(api, QUERIES[0], Stuck())
+    running.answer.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await asked.answer
-    assert asked.sent == []
+        await running.answer
+    assert running.sent == []
     assert len(api.endpoint.running) == 0
 
 
 async def test_who_ends_the_task_while_the_caller_leaves_ends_it_too(api: MemoryEndpoint) -> None:
-    asked = await _asked(api, QUERIES[0], Stuck())
-    notify_disconnect(asked.scope)
-    asked.answer.cancel()
+    running = await _running(api, QUERIES[0], Stuck())
+    notify_disconnect(running.scope)
+    running.answer.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await asked.answer
+        await running.answer
 
 
 async def test_after_the_answer_nobody_is_told(api: MemoryEndpoint) -> None:
-    asked = Asked(api, "{ __typename }")
-    await asyncio.wait_for(asked.answer, 30)
-    assert DISCONNECT not in asked.scope
-    notify_disconnect(asked.scope)
+    running = Running(api, "{ __typename }")
+    await asyncio.wait_for(running.answer, 30)
+    assert DISCONNECT not in running.scope
+    notify_disconnect(running.scope)
 
 
 async def test_one_timer_looks_after_all_requests_and_lapses_when_there_is_none(

@@ -40,7 +40,7 @@ from tests.graph.query.indexed_memory import IndexedMemory
 from tests.graph.query.random_documents import Documents, RandomDocument, damage
 
 ROLES = ("viewer", "viewer", "support", "admin")
-ASKED = 2  # how often each document is asked, with other rows and faults
+RUNS = 2  # how often each document is run, with other rows and faults
 # every query runs in a lane, and is not asked again once the next one comes
 _RULES = LaneRules(uses=0, per_second=1e9, kept_bytes=1_000_000)
 _REQUEST_ID = re.compile(rb'"requestId":"[^"]*"')
@@ -182,7 +182,7 @@ class Comparison:
             return
         token = f"acme/{self.random.choice(ROLES)}"
         try:
-            for _ in range(ASKED):
+            for _ in range(RUNS):
                 await self._compare(document, number, token)
         except Exception as error:
             error.add_note(self._again(document, number))
@@ -193,7 +193,7 @@ class Comparison:
         return f"{document.text}\n{document.variables}\nagain: {command}\n"
 
     async def _compare(self, document: RandomDocument, number: int, token: str) -> None:
-        told = self._prepare_rows()
+        damaged = self._prepare_rows()
         self.faulty.salt = self.random.choice((0, 0, 0, number + 1))
         ours, our_calls = await self._answer(self.prepared, document, token)
         theirs, their_calls = await self._answer(self.plain, document, token)
@@ -205,13 +205,13 @@ class Comparison:
             self.found.counts["other calls"] += 1
         elif _equal(ours, theirs, in_lane=outcome == "lane"):
             pass
-        elif told and _merged(ours, theirs, in_lane=outcome == "lane"):
+        elif damaged and _merged(ours, theirs, in_lane=outcome == "lane"):
             # the calls were the same, so both met the same faults, and what differs is the damaged row
             self.found.counts["merged reads"] += 1
         else:
             self.found.differences.append(
-                f"{token}, faults {self.faulty.salt}, rows: {told}\nlane ({outcome}): {ours!r}\nreference: {theirs!r}\n"
-                + self._again(document, number)
+                f"{token}, faults {self.faulty.salt}, rows: {damaged}\n"
+                f"lane ({outcome}): {ours!r}\nreference: {theirs!r}\n" + self._again(document, number)
             )
         if _reads_twice(outcome, our_calls, their_calls):
             self.found.counts["read twice"] += 1
@@ -229,9 +229,9 @@ class Comparison:
             return ""
         # damage puts other values into a row; it changes none
         chosen = {key: dict(self.memory.whole[key]) for key in self.random.sample(self.own, len(self.own) // 4)}
-        told = damage(list(chosen.values()), self.random)
+        damaged = damage(list(chosen.values()), self.random)
         self.memory.change({key: row for key, row in chosen.items() if row != self.memory.whole[key]})
-        return told
+        return damaged
 
     async def _answer(
         self, endpoint: Endpoint, document: RandomDocument, token: str

@@ -149,10 +149,10 @@ def _faults(name: str, **changes: Any) -> str:
 
 
 def test_an_index_is_refused_when_the_model_is_loaded() -> None:
-    told = _faults("activeOrders", consistent=True)
-    assert "pattern activeOrders: an index cannot be read consistently; leave out `consistent`" in told
+    faults = _faults("activeOrders", consistent=True)
+    assert "pattern activeOrders: an index cannot be read consistently; leave out `consistent`" in faults
 
 
 def test_a_pattern_is_not_declared_both_ways() -> None:
-    told = _faults("user", strong=True)
-    assert "pattern user: with `strong` every read is consistent; leave out `consistent`" in told
+    faults = _faults("user", strong=True)
+    assert "pattern user: with `strong` every read is consistent; leave out `consistent`" in faults

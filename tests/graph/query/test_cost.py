@@ -88,8 +88,8 @@ def test_an_estimate_is_remembered_by_every_variable_that_it_reads(api: MemoryEn
     for n in (1, 50):
         for m in (1, 50):
             variables = {"n": n, "m": m, "x": f"{n} {m}"}
-            told = [operation.admit(variables), operation.admit({**variables, "x": "another"})]
-            assert [each.estimate for each in told if isinstance(each, Admitted)] == [_anew(price, variables)] * 2
+            decisions = [operation.admit(variables), operation.admit({**variables, "x": "another"})]
+            assert [each.estimate for each in decisions if isinstance(each, Admitted)] == [_anew(price, variables)] * 2
     assert len(price.known) == 4
 
 
@@ -106,9 +106,9 @@ def test_pages_of_one_listing_share_an_estimate(api: MemoryEndpoint, info: str) 
     price = operation.variant({}).price
     sent: list[dict[str, Any]] = [{"n": 5}, {"n": 5, "after": None}, *({"n": 5, "after": f"c{n}"} for n in range(9))]
     for variables in sent:
-        told = operation.admit(variables)
-        assert isinstance(told, Admitted)
-        assert told.estimate == _anew(price, variables)
+        decision = operation.admit(variables)
+        assert isinstance(decision, Admitted)
+        assert decision.estimate == _anew(price, variables)
     assert len(price.known) == 2, "the first page, and any other"
 
 
@@ -116,8 +116,8 @@ def test_an_estimate_that_depends_on_a_list_is_made_each_time(api: MemoryEndpoin
     text = "query ($ids: [ID!]!) { products(productIds: $ids) { title } }"
     operation = api.endpoint.documents.get(text).operation(None)
     assert operation is not None
-    told = [operation.admit({"ids": ["p"] * count}) for count in (1, 7, 1)]
-    assert [each.estimate for each in told if isinstance(each, Admitted)] == [0.5, 3.5, 0.5]
+    decisions = [operation.admit({"ids": ["p"] * count}) for count in (1, 7, 1)]
+    assert [each.estimate for each in decisions if isinstance(each, Admitted)] == [0.5, 3.5, 0.5]
 
 
 @pytest.mark.parametrize(("estimate", "refused"), [(9.5, False), (10, False), (10.5, True), (1e15, True)])

@@ -24,7 +24,7 @@ def large_notes(api: MemoryEndpoint) -> str:
     return user
 
 
-async def told(api: MemoryEndpoint, query: str, user: str, token: str = "acme/viewer") -> dict[str, Any]:
+async def extensions_of(api: MemoryEndpoint, query: str, user: str, token: str = "acme/viewer") -> dict[str, Any]:
     body = {"query": query, "variables": {"id": user}, "extensions": {"cost": True, "explain": True}}
     response = await api.client.post("/graphql", json=body, headers={"Authorization": f"Bearer {token}"})
     extensions: dict[str, Any] = response.json()["extensions"]
@@ -32,7 +32,7 @@ async def told(api: MemoryEndpoint, query: str, user: str, token: str = "acme/vi
 
 
 async def cost(api: MemoryEndpoint, query: str, user: str, token: str = "acme/viewer") -> dict[str, Any]:
-    found: dict[str, Any] = (await told(api, query, user, token))["cost"]
+    found: dict[str, Any] = (await extensions_of(api, query, user, token))["cost"]
     return found
 
 
@@ -61,7 +61,7 @@ async def test_the_limit_and_the_explanation_know_what_was_learned() -> None:
     assert "errors" not in (await api.post(NOTES, {"id": user})).json()
     refused = (await api.post(NOTES, {"id": user})).json()
     assert refused["errors"][0]["extensions"]["code"] == "LIMIT_EXCEEDED"
-    explained = (await told(api, "query ($id: ID!) { user(userId: $id) { userId } }", user))["explain"]
+    explained = (await extensions_of(api, "query ($id: ID!) { user(userId: $id) { userId } }", user))["explain"]
     [size] = explained["sizes"]
     assert (size["entity"], size["index"]) == ("Order", None)
     assert size["learned"] > 100_000 > 10 * size["declared"]

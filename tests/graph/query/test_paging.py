@@ -32,8 +32,8 @@ async def walked(api: MemoryEndpoint, name: str, order: str | None, *, backward:
     seen: list[Any] = []
     cursor = None
     for _ in range(100):
-        asked = {"last": 3, "before": cursor} if backward else {"first": 3, "after": cursor}
-        page = (await api.ask(query(name), {"order": order, **asked}))["page"]
+        window = {"last": 3, "before": cursor} if backward else {"first": 3, "after": cursor}
+        page = (await api.ask(query(name), {"order": order, **window}))["page"]
         seen = page["nodes"] + seen if backward else seen + page["nodes"]
         if not page["pageInfo"]["hasPreviousPage" if backward else "hasNextPage"]:
             return seen

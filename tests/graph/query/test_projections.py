@@ -127,8 +127,8 @@ async def test_no_item_of_another_tenant_is_asked_for(shop: MemoryEndpoint, capl
         assert (await shop.ask(MORE))["ordersByStatus"]["nodes"] == own
     assert "foreign_row" in str(caplog.records[-1].__dict__)
     assert "reference" in shop.lanes or shop.lanes["foreign_row"] == 1, "a lane steps back before it asks"
-    asked = [body for operation, body in shop.memory.sent if operation != "Query"]
-    assert "globex" not in str(asked)
+    gets = [body for operation, body in shop.memory.sent if operation != "Query"]
+    assert "globex" not in str(gets)
 
 
 async def test_keys_only_reads_even_a_count_of_edges_through_the_table(shop: MemoryEndpoint) -> None:

@@ -106,10 +106,10 @@ async def test_what_is_told_while_a_position_is_replayed_is_told_to_who_comes_ba
                 next_event = asyncio.ensure_future(returning.next())
                 await bus.held.wait()
                 await served.set_status(order["orderId"], "SHIPPED")
-                [told] = (await staying.next())["data"]["ordersOfUserChanged"]["changes"]
+                [change] = (await staying.next())["data"]["ordersOfUserChanged"]["changes"]
                 bus.released.set()
-                assert (await next_event)["data"]["ordersOfUserChanged"]["changes"] == [told]
-                assert told["node"]["status"] == "SHIPPED"
+                assert (await next_event)["data"]["ordersOfUserChanged"]["changes"] == [change]
+                assert change["node"]["status"] == "SHIPPED"
 
 
 async def test_who_comes_back_while_a_change_waits_is_told_it_once(monkeypatch: Any) -> None:
@@ -121,8 +121,8 @@ async def test_who_comes_back_while_a_change_waits_is_told_it_once(monkeypatch: 
             position = (await staying.next())["extensions"]["position"]
             await served.set_status(order["orderId"], "SHIPPED")
             async with served.watch(LIST, variables, after=position) as returning:
-                [told] = (await returning.next())["data"]["ordersOfUserChanged"]["changes"]
-                assert told["node"]["status"] == "SHIPPED"
+                [change] = (await returning.next())["data"]["ordersOfUserChanged"]["changes"]
+                assert change["node"]["status"] == "SHIPPED"
                 await returning.silence(0.5)
 
 

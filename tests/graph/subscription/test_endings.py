@@ -108,16 +108,16 @@ async def test_trouble_with_a_session_ends_nothing(error: GatewayError, monkeypa
         async with served.connect(bearer(), ITEM, {"id": order["orderId"]}) as events:
             await events.next()
             sessions = served.gateway.sessions
-            opened, asked = sessions.open, asyncio.Event()
+            opened, opening = sessions.open, asyncio.Event()
 
             async def fail(principal: Any) -> Any:
-                asked.set()
+                opening.set()
                 raise error
 
             await served.set_status(order["orderId"], "SHIPPED")
             monkeypatch.setattr(sessions, "open", fail)
             sessions.epoch += 1
-            await asked.wait()
+            await opening.wait()
             waiting = asyncio.ensure_future(events.next())
             assert (await asyncio.wait((waiting,), timeout=0.2))[0] == set()
             monkeypatch.setattr(sessions, "open", opened)

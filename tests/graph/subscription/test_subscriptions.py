@@ -139,13 +139,13 @@ async def test_what_a_filter_leaves_out_is_not_told() -> None:
         )["order"]["total"]
         matching, other = {"total": {"eq": total}}, {"total": {"gt": "100000000"}}
         async with (
-            served.watch(ACTIVE, {"filter": matching}) as told,
+            served.watch(ACTIVE, {"filter": matching}) as events,
             served.watch(ACTIVE, {"filter": other}) as filtered,
         ):
-            await told.next()
+            await events.next()
             await filtered.next()
             await served.set_status(order["orderId"], "SHIPPED")
-            assert _changes(await told.next())[0]["kind"] == "CHANGED"
+            assert _changes(await events.next())[0]["kind"] == "CHANGED"
             # it may have matched before the change: whoever has it has to drop it
             assert [each["kind"] for each in _changes(await filtered.next())] == ["REMOVED"]
             placed = (await served.client.mutate(PLACE, {"user": order["userId"]}))["placeOrder"]

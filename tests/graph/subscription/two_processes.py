@@ -69,7 +69,7 @@ class Processes:
     served: tuple[Shop, Shop]
     memory: LateIndexes
     written: _Written
-    told: list[dict[str, int]] = field(default_factory=lambda: [dict.fromkeys(SHARDS, 0) for _ in range(2)])
+    delivered: list[dict[str, int]] = field(default_factory=lambda: [dict.fromkeys(SHARDS, 0) for _ in range(2)])
 
     @property
     def rows(self) -> dict[tuple[str, str], dict[str, Any]]:
@@ -87,12 +87,12 @@ class Processes:
 
     def waiting(self, process: int, shard: str) -> int:
         """How many changes of the shard the process has not been told of."""
-        return len(self.written.notes[shard]) - self.told[process][shard]
+        return len(self.written.notes[shard]) - self.delivered[process][shard]
 
     async def tell(self, process: int, shard: str, most: int = 1_000_000) -> None:
-        first = self.told[process][shard]
+        first = self.delivered[process][shard]
         notes = self.written.notes[shard][first : first + most]
-        self.told[process][shard] += len(notes)
+        self.delivered[process][shard] += len(notes)
         await self.served[process].bus.publish(notes)
 
     async def tell_all(self, process: int) -> None:

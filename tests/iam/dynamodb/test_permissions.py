@@ -202,17 +202,17 @@ def test_a_hidden_attribute_is_not_filtered_by() -> None:
 
 
 def test_attributes_denied_tells_which_and_why() -> None:
-    asked = permissions(READS, HIDDEN)
+    granted = permissions(READS, HIDDEN)
     names = ["name", "email", "phone"]
-    denied = asked.attributes_denied(names, "GetItem", "orders", leading_key="TENANT#acme#")
+    denied = granted.attributes_denied(names, "GetItem", "orders", leading_key="TENANT#acme#")
     assert list(denied) == ["email", "phone"]
     assert denied["email"].statement == "Personal"
     assert permissions().attributes_denied(names, "GetItem", "orders", leading_key="TENANT#acme#") == {}
-    assert asked.attributes_denied(["name"], "Query", "orders", leading_key="TENANT#acme#", index="GSI1") == {}
+    assert granted.attributes_denied(["name"], "Query", "orders", leading_key="TENANT#acme#", index="GSI1") == {}
 
 
 def test_attributes_denied_denies_all_where_nothing_may_be_read() -> None:
-    asked = permissions(READS)
+    granted = permissions(READS)
     for operation, table, leading_key, index in [
         ("GetItem", "orders", "TENANT#globex#", None),
         ("GetItem", "unknown", "TENANT#acme#", None),
@@ -220,7 +220,7 @@ def test_attributes_denied_denies_all_where_nothing_may_be_read() -> None:
         ("Query", "orders", "TENANT#acme#", "GSI9"),
         ("GetItem", "orders", "", None),
     ]:
-        denied = asked.attributes_denied(["name"], operation, table, leading_key=leading_key, index=index)
+        denied = granted.attributes_denied(["name"], operation, table, leading_key=leading_key, index=index)
         assert list(denied) == ["name"]
 
 

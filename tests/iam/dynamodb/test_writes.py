@@ -52,13 +52,13 @@ def test_legacy_writes_name_their_attributes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("returned", "asked"),
+    ("returned", "values"),
     [("NONE", ["NONE", "ALL_OLD"]), ("UPDATED_NEW", ["UPDATED_NEW", "ALL_OLD"]), ("ALL_OLD", ["ALL_OLD"])],
 )
-def test_the_item_of_a_failed_condition_has_to_pass_as_a_return_value(returned: str, asked: list[str]) -> None:
+def test_the_item_of_a_failed_condition_has_to_pass_as_a_return_value(returned: str, values: list[str]) -> None:
     on_failure = {"ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
     found = ask("UpdateItem", TableName="orders", Key=KEY, ReturnValues=returned, **on_failure)
-    assert [one.context[RV] for one in found] == asked
+    assert [one.context[RV] for one in found] == values
 
 
 def test_batch_write_item_asks_once_for_each_table_and_never_for_put_item() -> None:

@@ -174,7 +174,7 @@ TENANT_POLICY = parse(
 )
 tenants = st.from_regex(r"[a-z0-9][a-z0-9-]{1,8}", fullmatch=True)
 paths = st.sampled_from(["", "#", "#USER#1", "#ORDER#2026#7"])
-asked = st.lists(st.tuples(st.booleans(), paths), max_size=4)
+requested = st.lists(st.tuples(st.booleans(), paths), max_size=4)
 
 
 def batch(own: str, foreign: str, rows: list[tuple[bool, str]]) -> bool:
@@ -184,7 +184,7 @@ def batch(own: str, foreign: str, rows: list[tuple[bool, str]]) -> bool:
 
 
 @calm
-@given(st.lists(tenants, min_size=4, max_size=4, unique=True), asked)
+@given(st.lists(tenants, min_size=4, max_size=4, unique=True), requested)
 def test_renaming_tenants_keeps_verdicts(names: list[str], rows: list[tuple[bool, str]]) -> None:
     one, two, three, four = names
     assert batch(one, two, rows) is batch(three, four, rows)

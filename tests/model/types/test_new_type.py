@@ -184,9 +184,9 @@ def test_the_schema_has_its_scalar_and_its_range() -> None:
 
 
 def test_the_policies_are_tried_with_its_sample() -> None:
-    asked = {question.pattern: question.key.pk for question in questions(MODEL, TenantId("acme"))}
-    assert asked["slot"] == "TENANT#acme#SLOT#000090"
-    assert asked["tracksOfLength"] == "TENANT#acme#LENGTH#000090"
+    partitions = {question.pattern: question.key.pk for question in questions(MODEL, TenantId("acme"))}
+    assert partitions["slot"] == "TENANT#acme#SLOT#000090"
+    assert partitions["tracksOfLength"] == "TENANT#acme#LENGTH#000090"
 
 
 def test_the_documentation_and_the_playground_know_it() -> None:

@@ -61,8 +61,8 @@ def test_an_index_that_holds_some_values_holds_that_part_of_the_items() -> None:
     assert entry_share(ORDER, places["open"], DEFAULTS) == 0.25
     # nothing is known of how often a flag is set
     assert entry_share(ORDER, places["gifts"], DEFAULTS) == 1
-    told = Assumptions.model_validate({"writes": {"Order": {"in_index": {"open": 0.02}}}})
-    assert entry_share(ORDER, places["open"], told) == 0.02
+    declared = Assumptions.model_validate({"writes": {"Order": {"in_index": {"open": 0.02}}}})
+    assert entry_share(ORDER, places["open"], declared) == 0.02
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from tests.ops.endpoint import ACME, GLOBEX, GROUND, PERMISSIONS, TENANCY, Judgi
 from tests.ops.isolation.test_attack import scan_leaks
 
 
-class Told:
+class FixedCredentials:
     """An STS whose tokens tell the tags."""
 
     async def assume_role(self, request: AssumeRole) -> Credentials:
@@ -30,7 +30,7 @@ class Told:
 def sessions() -> Sessions:
     own = [name for name, role in MODEL.all_roles.items() if role.own]
     acting = [name for name, role in MODEL.all_roles.items() if role.acting]
-    return Sessions(Told(), Tenants(TENANCY), Roles(generated(MODEL).sessions, own, acting), PERMISSIONS)
+    return Sessions(FixedCredentials(), Tenants(TENANCY), Roles(generated(MODEL).sessions, own, acting), PERMISSIONS)
 
 
 async def test_every_tenant_is_tried_in_every_role(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ _LATE = AnswerLate("the database could not be reached in time")
 
 
 @pytest.mark.parametrize(
-    ("error", "cause", "told"),
+    ("error", "cause", "expected"),
     [
         (TableMissing("gone"), "table", f"there is no table `{TABLE}`"),
         (AccessDenied("no"), "table", "belongs to another deployment"),
@@ -110,10 +110,10 @@ _LATE = AnswerLate("the database could not be reached in time")
         ),
     ],
 )
-async def test_what_keeps_the_table_from_being_read_is_named(error: GatewayError, cause: str, told: str) -> None:
+async def test_what_keeps_the_table_from_being_read_is_named(error: GatewayError, cause: str, expected: str) -> None:
     [fault] = await check(refusing(table=error)).faults(POOL)
     assert (fault.where, fault.cause) == ("table", cause)
-    assert told in fault.message
+    assert expected in fault.message
 
 
 @pytest.mark.parametrize("error", [TableMissing("gone"), AccessDenied("no"), InvalidRequest("being built")])

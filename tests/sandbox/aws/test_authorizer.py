@@ -21,11 +21,11 @@ class Catalogue:
     """An engine with tables and nothing in them, which lists one table a page."""
 
     tables: dict[str, str]
-    asked: list[str] = field(default_factory=list)
+    called: list[str] = field(default_factory=list)
 
     async def call(self, target: str, body: bytes) -> EngineResponse:
         operation = target.partition(".")[2]
-        self.asked.append(operation)
+        self.called.append(operation)
         return EngineResponse(200, json.dumps(getattr(self, f"_{operation.lower()}")(json.loads(body))).encode())
 
     async def close(self) -> None: ...
@@ -57,7 +57,7 @@ async def test_keys_of_tables_are_looked_up_once() -> None:
     judge = Authorizer(account_with(DEPLOYMENT, policies()), engine)
     for _ in range(3):
         await judge.check(_acme(), "GetItem", _get("PK"))
-    assert engine.asked == ["ListTables", "DescribeTable", "ListTables", "DescribeTable"]
+    assert engine.called == ["ListTables", "DescribeTable", "ListTables", "DescribeTable"]
 
 
 async def test_a_table_that_was_made_anew_is_looked_at_anew() -> None:

@@ -33,7 +33,7 @@ async def test_an_answer_that_is_no_result_raises(answer: EngineResponse, name: 
 async def test_a_result_is_returned() -> None:
     engine = Recorded(EngineResponse(200, b'{"TableNames": []}'))
     assert await ask(engine, "ListTables", {"Limit": 1}) == {"TableNames": []}
-    assert engine.asked == [("DynamoDB_20120810.ListTables", b'{"Limit": 1}')]
+    assert engine.called == [("DynamoDB_20120810.ListTables", b'{"Limit": 1}')]
 
 
 async def _engine(request: Request) -> Response:

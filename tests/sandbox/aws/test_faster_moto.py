@@ -50,25 +50,25 @@ def rows(random: Random, kind: str) -> list[dict[str, Any]]:
 def queries(random: Random, kind: str) -> list[dict[str, Any]]:
     def one(index: str | None, value: str) -> dict[str, Any]:
         pk, sk = ("PK", "SK") if index is None else ("GPK", "GSK")
-        asked: dict[str, Any] = {"TableName": TABLE, "ScanIndexForward": random.random() < 0.5}
+        query: dict[str, Any] = {"TableName": TABLE, "ScanIndexForward": random.random() < 0.5}
         given = {":p": {kind: value}}
         condition = f"{pk} = :p"
         if random.random() < 0.4:
             condition, given = f"{condition} AND {sk} > :s", {**given, ":s": {kind: "1"}}
         if random.random() < 0.5:
-            asked["Limit"] = random.randint(1, 3)
+            query["Limit"] = random.randint(1, 3)
         if index is not None:
-            asked["IndexName"] = index
-        return {**asked, "KeyConditionExpression": condition, "ExpressionAttributeValues": given}
+            query["IndexName"] = index
+        return {**query, "KeyConditionExpression": condition, "ExpressionAttributeValues": given}
 
     values = ["1", "2", "10", "77"] if kind == "N" else ["1", "a", "é", "nobody"]
     return [one(random.choice((None, "GSI1")), random.choice(values)) for _ in range(40)]
 
 
-async def answers(engine: Embedded, asked: list[dict[str, Any]]) -> list[Any]:
+async def answers(engine: Embedded, queries: list[dict[str, Any]]) -> list[Any]:
     """What each query finds, page after page."""
     found = []
-    for query in asked:
+    for query in queries:
         start: dict[str, Any] = {}
         for _ in range(5):
             page = await engine.call("DynamoDB_20120810.Query", json.dumps({**query, **start}).encode())
@@ -87,12 +87,12 @@ async def test_queries_find_what_moto_finds(kind: str, monkeypatch: pytest.Monke
         await ask(engine, "CreateTable", schema(True, kind))
         for row in rows(random, kind):
             await ask(engine, "PutItem", {"TableName": TABLE, "Item": row})
-        asked = queries(random, kind)
-        faster = await answers(engine, asked)
+        drawn_queries = queries(random, kind)
+        faster = await answers(engine, drawn_queries)
         monkeypatch.setattr(Table, "query", faster_moto.QUERY)
         monkeypatch.setattr(Table, "all_items", faster_moto.ALL_ITEMS)
         monkeypatch.setattr(ResponseSerializer, "get_value", faster_moto.GET_VALUE)
-        assert await answers(engine, asked) == faster
+        assert await answers(engine, drawn_queries) == faster
         assert sum(len(answer.get("Items", ())) for _, answer in faster) > 40
     finally:
         await engine.close()
@@ -116,12 +116,12 @@ async def test_an_item_that_is_too_large_is_refused(texts: list[int], fits: bool
     try:
         await ask(engine, "CreateTable", schema(False, "S"))
         item = {"PK": {"S": "a"}, **{f"a{at}": {"S": "x" * size} for at, size in enumerate(texts)}}
-        asked = {"TableName": TABLE, "Item": item}
+        put = {"TableName": TABLE, "Item": item}
         if fits:
-            await ask(engine, "PutItem", asked)
+            await ask(engine, "PutItem", put)
         else:
             with pytest.raises(EngineRefused, match="size"):
-                await ask(engine, "PutItem", asked)
+                await ask(engine, "PutItem", put)
     finally:
         await engine.close()
 

@@ -55,9 +55,9 @@ def test_the_canary_differs_by_tenant_and_not_by_start() -> None:
 def test_a_row_that_does_not_fit_is_named_with_its_domain_and_tenant(row: Any, fault: str) -> None:
     with pytest.raises(ConfigurationError) as refused:
         seed_items(seeded(row), NOW)
-    [told] = refused.value.faults
-    assert told.startswith("demo rows of domain things, tenant acme: ")
-    assert fault in told
+    [message] = refused.value.faults
+    assert message.startswith("demo rows of domain things, tenant acme: ")
+    assert fault in message
 
 
 def test_two_rows_with_one_key_are_told() -> None:

@@ -72,9 +72,9 @@ def test_with_reload_a_gateway_that_failed_waits_for_the_next_change(start: Call
         until_healthy(started[-1], HOST, port)
         return started[-1]
 
-    told: list[str] = []
-    assert supervise(failed, again, [False, False, True], told.append, reload=True) == 0
-    assert told == [
+    messages: list[str] = []
+    assert supervise(failed, again, [False, False, True], messages.append, reload=True) == 0
+    assert messages == [
         "the gateway has ended; the next change of the code starts it again",
         "the code has changed: restarting the gateway",
     ]

@@ -159,14 +159,14 @@ async def test_a_stale_answer_is_given_at_once_and_renewed_behind_it(store: Cach
     store.clock.moment += 0.7 * THINGS.seconds
     held = store.memory.hold("GetItem")
     # renewed once, however many ask meanwhile
-    told = Access(session())
-    assert [await store.rank("t", told) for _ in range(5)] == [1] * 5
+    access = Access(session())
+    assert [await store.rank("t", access) for _ in range(5)] == [1] * 5
     await settle()
     assert store.calls == ["GetItem"] * 2
     held.set()
     await settle()
-    assert await store.rank("t", told) == 2
-    assert [call.stale for call in told.calls] == [True] * 5 + [False]
+    assert await store.rank("t", access) == 2
+    assert [call.stale for call in access.calls] == [True] * 5 + [False]
     counts = store.cache.stats().total
     assert (counts.misses, counts.stale, counts.renewals, counts.hits, counts.renewal_units) == (1, 5, 1, 1, 0.5)
 

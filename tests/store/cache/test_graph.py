@@ -73,8 +73,8 @@ async def test_what_a_role_may_not_read_is_refused_after_another_has_read_it(api
 
 async def test_tenants_who_ask_the_same_at_one_time_see_only_their_own(api: CachedEndpoint) -> None:
     chance = random.Random(3)
-    asked = [chance.choice([CATALOGUE, PRODUCT]) for _ in range(200)]
-    tenants = [chance.choice(sorted(CATALOGUES)) for _ in asked]
+    queries = [chance.choice([CATALOGUE, PRODUCT]) for _ in range(200)]
+    tenants = [chance.choice(sorted(CATALOGUES)) for _ in queries]
 
     async def one(query: str, tenant: str) -> None:
         text = (await api.post(query, token=f"{tenant}/viewer")).text
@@ -82,7 +82,7 @@ async def test_tenants_who_ask_the_same_at_one_time_see_only_their_own(api: Cach
         for other in CATALOGUES.keys() - {tenant}:
             assert not re.search(re.escape(CATALOGUES[other]), text)
 
-    await asyncio.gather(*(one(query, tenant) for query, tenant in zip(asked, tenants, strict=True)))
+    await asyncio.gather(*(one(query, tenant) for query, tenant in zip(queries, tenants, strict=True)))
     counts = api.cache.stats().total
     assert counts.hits + counts.shared > counts.misses
 

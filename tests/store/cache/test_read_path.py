@@ -209,7 +209,7 @@ async def test_a_key_is_a_tuple_of_parts_and_no_text(store: CachedStore) -> None
 # what was prepared for reads of one form
 
 
-def _asked(given: Session, wanted: tuple[str, ...] = ("EntityType", "PK", "SK", "rank")) -> ReadOptions:
+def _options(given: Session, wanted: tuple[str, ...] = ("EntityType", "PK", "SK", "rank")) -> ReadOptions:
     shared = given.permissions.shared
     example = wire.get_item(MODEL.table, TABLE, things("t").keys[0], wanted, strong=False)
     prepared = PreparedReads(shared, shared.prepare("GetItem", example), lambda content: [("typed", content)])
@@ -223,8 +223,8 @@ async def test_what_is_kept_is_answered_as_typed_rows_to_whom_the_prepared_permi
     store.put("t")
     own, keys = session(), things("t").keys
     access = Access(own)
-    [read] = (await store.table.cached_items(access, keys, _asked(own))).values()
-    [kept] = (await store.table.cached_items(access, keys, _asked(own))).values()
+    [read] = (await store.table.cached_items(access, keys, _options(own))).values()
+    [kept] = (await store.table.cached_items(access, keys, _options(own))).values()
     assert read["rank"] == {"N": "1"}
     assert kept[0] == "typed"
     assert b'"rank":{"N":"1"}' in kept[1]
@@ -236,25 +236,25 @@ async def test_a_prepared_permission_of_other_policies_gives_no_kept_answer(stor
     """The role may not read `rank`; what was prepared for another role says that it may."""
     store.put("t")
     own, keys = session(), things("t").keys
-    await store.table.cached_items(Access(own), keys, _asked(own))
+    await store.table.cached_items(Access(own), keys, _options(own))
     less = replace(own, permissions=session(policy=SUPPORT).permissions)
-    prepared = _asked(own).prepared
+    prepared = _options(own).prepared
     assert prepared is not None
     assert prepared.statements(own, [keys[0].pk])
     assert prepared.statements(less, [keys[0].pk]) is None, "its keys are their tenant's own, its policies are not"
     with pytest.raises(Forbidden):
-        await store.table.cached_items(Access(less), keys, _asked(own))
+        await store.table.cached_items(Access(less), keys, _options(own))
 
 
 async def test_a_prepared_permission_lets_in_only_the_tenant_of_the_session_s_policies(store: CachedStore) -> None:
     """The same policies, but tagged with another tenant: AWS would refuse the read, so the kept answer is not given."""
     store.put("t")
     own, keys = session(), things("t").keys
-    await store.table.cached_items(Access(own), keys, _asked(own))
+    await store.table.cached_items(Access(own), keys, _options(own))
     other = replace(own, permissions=Permissions.of_tenant(own.permissions.shared, GLOBEX))
     refused = Access(other)
     with pytest.raises(Forbidden):
-        await store.table.cached_items(refused, keys, _asked(own))
+        await store.table.cached_items(refused, keys, _options(own))
     assert refused.calls == []
 
 
@@ -264,7 +264,7 @@ _OWNED = "TENANT#${aws:PrincipalTag/TenantId}#THING#${aws:PrincipalTag/Subject}"
 
 
 async def _item_rank(store: CachedStore, access: Access) -> Any:
-    [row] = (await store.table.cached_items(access, things("t").keys, _asked(access.session))).values()
+    [row] = (await store.table.cached_items(access, things("t").keys, _options(access.session))).values()
     return _rank(row)
 
 
@@ -326,13 +326,13 @@ async def test_a_prepared_permission_lets_in_only_the_subject_whose_row_it_is(st
     policy = PolicySet((parse({"Version": "2012-10-17", "Statement": [allow]}, "identity"),))
     nobody, keys = session(policy=policy), things("t").keys
     owner, other = of_subject(nobody, "t"), of_subject(nobody, "u")
-    asked = _asked(nobody)
-    assert asked.prepared is not None
-    assert asked.prepared.statements(owner, [keys[0].pk]) == ("identity/Own",)
-    await store.table.cached_items(Access(owner), keys, asked)
+    options = _options(nobody)
+    assert options.prepared is not None
+    assert options.prepared.statements(owner, [keys[0].pk]) == ("identity/Own",)
+    await store.table.cached_items(Access(owner), keys, options)
     for each in (other, nobody):
-        assert asked.prepared.statements(each, [keys[0].pk]) is None
+        assert options.prepared.statements(each, [keys[0].pk]) is None
         refused = Access(each)
         with pytest.raises(Forbidden):
-            await store.table.cached_items(refused, keys, asked)
+            await store.table.cached_items(refused, keys, options)
         assert refused.calls == []

@@ -35,7 +35,7 @@ class DaxNode:
         self.memory = memory
         self.trouble: Trouble | None = None
         self.spoken = threading.Event()  # ends a silence
-        self.asked: Counter[str] = Counter()
+        self.calls: Counter[str] = Counter()
         self.signed_by: set[str] = set()
         self.strong: list[bool] = []
         node = self
@@ -158,7 +158,7 @@ class _Connection:
         table, key = self._in.decode_binary().decode(), self._key(self._in.decode_binary())
         given = self._given()
         body = {"TableName": table, "Key": key, "ConsistentRead": bool(given.get(_STRONG)), **_projection(given)}
-        answer = self._asked("GetItem", body)
+        answer = self._call("GetItem", body)
         row = answer.get("Item")
         self._out.append_map_header(2 if row is not None else 1)
         if row is not None:
@@ -172,7 +172,7 @@ class _Connection:
         self._in.decode_object()
         names = _projected(projection)
         wanted = {"Keys": [self._key(key) for key in keys], "ConsistentRead": strong, **_aliased(names)}
-        answer = self._asked("BatchGetItem", {"RequestItems": {table: wanted}})
+        answer = self._call("BatchGetItem", {"RequestItems": {table: wanted}})
         rows = answer["Responses"][table]
         self._out.append_array_header(2)
         self._out.append_map_header(1)
@@ -206,7 +206,7 @@ class _Connection:
             body["ExclusiveStartKey"] = (
                 {name: {"S": value} for name, value in _decoded(start).items()} if _INDEX in given else self._key(start)
             )
-        answer = self._asked("Query", body)
+        answer = self._call("Query", body)
         self._pages(answer, names, by_index=_INDEX in given)
 
     def _pages(self, answer: dict[str, Any], names: list[str], *, by_index: bool) -> None:
@@ -225,8 +225,8 @@ class _Connection:
         self._out.append_int(_CAPACITY)
         self._capacity(answer["ConsumedCapacity"])
 
-    def _asked(self, operation: str, body: dict[str, Any]) -> dict[str, Any]:
-        self._node.asked[operation] += 1
+    def _call(self, operation: str, body: dict[str, Any]) -> dict[str, Any]:
+        self._node.calls[operation] += 1
         wanted = next(iter(body.get("RequestItems", {"": body}).values()))
         self._node.strong.append(bool(wanted.get("ConsistentRead")))
         body.setdefault("ConsistentRead", False)

@@ -55,7 +55,7 @@ async def both(node: DaxNode) -> AsyncIterator[LayeredStore]:
 
 async def test_the_process_answers_first_then_the_cluster(both: LayeredStore, node: DaxNode) -> None:
     assert [await both.source() for _ in range(3)] == ["dax", "cache", "cache"]
-    assert node.asked == {"GetItem": 1}
+    assert node.calls == {"GetItem": 1}
     assert both.calls == []
 
 

@@ -67,7 +67,7 @@ async def test_many_items_and_pages_come_through_the_cluster(dax: DaxStore, node
     assert [item.values["thingId"] for item in newest] == names
     assert len(await dax.page("looseTags", access=access, thingId="t")) == 1
     assert set(sources(access)) == {"dax"}
-    assert node.asked == {"BatchGetItem": 1, "Query": 5}
+    assert node.calls == {"BatchGetItem": 1, "Query": 5}
     assert dax.calls == []
     assert node.strong == [False] * 6
 
@@ -80,7 +80,7 @@ async def test_pages_are_followed_through_the_cluster(dax: DaxStore, node: DaxNo
     dax.memory.page_bytes = 1
     given: dict[str, Any] = {"kind": "k"} if listing == "thingsByRank" else {"thingId": "t"}
     assert len(await dax.page(listing, limit=3, **given)) == 3
-    assert node.asked["Query"] == 4
+    assert node.calls["Query"] == 4
     assert dax.calls == []
 
 
@@ -93,7 +93,7 @@ async def test_strong_reads_and_mutations_never_go_through_it(dax: DaxStore, nod
     await dax.update("t", rank=2)
     await writer.listed("thingsByRank", {"kind": "k"})
     await writer.peek("Thing", {"thingId": "t"}, "rank")
-    assert node.asked == {}
+    assert node.calls == {}
 
 
 async def test_a_role_with_rules_on_attributes_never_goes_through_it(dax: DaxStore, node: DaxNode) -> None:
@@ -103,7 +103,7 @@ async def test_a_role_with_rules_on_attributes_never_goes_through_it(dax: DaxSto
     [item] = await dax.table.get(access, plan)
     assert item is not None
     assert sources(access) == ["table"]
-    assert node.asked == {}
+    assert node.calls == {}
     assert dax.reads.stats().groups["all"].passed == 1
 
 
@@ -111,7 +111,7 @@ async def test_a_table_that_the_policies_do_not_know_never_goes_through_it(dax: 
     known = session()
     with pytest.raises(Forbidden):
         await dax.rank("t", Access(replace(known, tenancy=tenancy(table="elsewhere"))))
-    assert node.asked == {}
+    assert node.calls == {}
 
 
 async def test_what_declares_nothing_or_too_little_never_goes_through_it(dax: DaxStore, node: DaxNode) -> None:
@@ -119,7 +119,7 @@ async def test_what_declares_nothing_or_too_little_never_goes_through_it(dax: Da
     await dax.page("tagsOfThing", thingId="t")
     dax.reads.ages = Ages(items=101, pages=40)
     await dax.rank("t")
-    assert node.asked == {}
+    assert node.calls == {}
     assert dax.calls == ["Query", "GetItem"]
 
 
@@ -136,7 +136,7 @@ async def test_a_silo_without_a_cluster_does_not_use_that_of_the_pool(dax: DaxSt
     dax.reads._clusters = Clusters(dax.reads._clusters.pooled, {GLOBEX: None})
     dax.put("t", GLOBEX)
     await dax.rank("t", Access(session(GLOBEX)))
-    assert node.asked == {}
+    assert node.calls == {}
 
 
 async def test_every_request_is_judged_before(dax: DaxStore, node: DaxNode) -> None:
@@ -145,7 +145,7 @@ async def test_every_request_is_judged_before(dax: DaxStore, node: DaxNode) -> N
     for read in (dax.rank("t", locked_out), dax.things("t", "u", access=locked_out), dax.ranked(locked_out)):
         with pytest.raises(Forbidden):
             await read
-    assert node.asked == {}
+    assert node.calls == {}
     assert dax.reads.stats().clusters == {"pooled": "closed"}
 
 
@@ -221,10 +221,10 @@ async def test_what_this_process_wrote_is_read_from_the_table_until_the_cluster_
     assert await dax.things("t", "u")
     assert await dax.ranked() == ["u", "t"]
     assert dax.calls == ["GetItem", "BatchGetItem", "Query"]
-    assert node.asked == {"GetItem": 1}
+    assert node.calls == {"GetItem": 1}
     dax.clock.moment += 61
     assert await dax.rank("t") == 2
-    assert node.asked == {"GetItem": 2}
+    assert node.calls == {"GetItem": 2}
 
 
 async def test_a_page_that_holds_what_was_written_is_read_from_the_table(dax: DaxStore, node: DaxNode) -> None:
@@ -233,7 +233,7 @@ async def test_a_page_that_holds_what_was_written_is_read_from_the_table(dax: Da
     with dax.reads.writing(session(), "DeleteItem", {"Key": key}):
         pass  # where it was before, the request does not tell
     assert await dax.ranked() == ["t"]
-    assert node.asked == {"Query": 1}
+    assert node.calls == {"Query": 1}
     assert dax.calls == ["Query"]
 
 
@@ -242,7 +242,7 @@ async def test_a_write_that_was_refused_changes_nothing(dax: DaxStore, node: Dax
     with pytest.raises(AccessDenied), dax.reads.writing(session(), "PutItem", {}):
         raise AccessDenied("no")
     assert await dax.rank("t") == 1
-    assert node.asked == {"GetItem": 1}
+    assert node.calls == {"GetItem": 1}
 
 
 @pytest.mark.parametrize("trouble", ["error", "silence", "hang up"])
@@ -298,7 +298,7 @@ async def test_a_cluster_that_is_not_there_at_the_start_is_used_when_it_comes(no
     assert pooled is not None
     pooled._connect = there._connect
     await store.answered()
-    assert node.asked == {"GetItem": 1}
+    assert node.calls == {"GetItem": 1}
     await store.reads.close()
     await there.close()
 
@@ -309,13 +309,13 @@ async def test_more_requests_than_threads_read_the_table(node: DaxNode) -> None:
     store.put("t")
     await store.answered()
     node.trouble = "silence"
-    asking = [asyncio.create_task(store.rank("t")) for _ in range(3)]
-    done, _ = await asyncio.wait(asking, return_when=asyncio.FIRST_COMPLETED)
+    reads = [asyncio.create_task(store.rank("t")) for _ in range(3)]
+    done, _ = await asyncio.wait(reads, return_when=asyncio.FIRST_COMPLETED)
     assert len(done) >= 1
     while len(done) < 2:
-        done, _ = await asyncio.wait(asking, timeout=0.01)
+        done, _ = await asyncio.wait(reads, timeout=0.01)
     node.spoken.set()
-    assert await asyncio.gather(*asking) == [1, 1, 1]
+    assert await asyncio.gather(*reads) == [1, 1, 1]
     counts = store.reads.stats().groups["all"]
     assert (counts.avoided, counts.failed) == (2, 0)
     assert store.reads.stats().clusters == {"pooled": "closed"}
@@ -327,10 +327,10 @@ async def test_a_request_that_is_cancelled_tells_nothing_about_the_cluster(dax: 
     await dax.answered()
     node.trouble = "silence"
     for _ in range(3):
-        asking = asyncio.create_task(dax.rank("t"))
+        read = asyncio.create_task(dax.rank("t"))
         await asyncio.sleep(0.01)
-        asking.cancel()
-        await asyncio.gather(asking, return_exceptions=True)
+        read.cancel()
+        await asyncio.gather(read, return_exceptions=True)
     assert dax.reads.stats().clusters == {"pooled": "closed"}
     node.spoken.set()
 

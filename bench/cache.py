@@ -242,17 +242,17 @@ async def _check(access: Access, body: Wire) -> None:
 async def memory(engine: Ordered) -> None:
     """What an entry really takes, against what it is counted as."""
     print(f"\n{'memory of an entry':<22}{'taken':>10}{'counted':>10}")
-    for title, ask in (("an item", _items), ("a page of 20", _pages)):
+    for title, read in (("an item", _items), ("a page of 20", _pages)):
         clock = [0.0]
         cache = new_cache(clock)
         table = Table(engine, MODEL, no_renewal, cache=cache)
         sessions = [session(tenant) for tenant in ALL[:60]]
-        await ask(table, session(ALL[-1]))
+        await read(table, session(ALL[-1]))
         gc.collect()
         tracemalloc.start()
         before, entries, counted = tracemalloc.get_traced_memory()[0], cache.stats().entries, cache.stats().bytes
         for each in sessions:
-            await ask(table, each)
+            await read(table, each)
         gc.collect()
         taken = tracemalloc.get_traced_memory()[0] - before
         tracemalloc.stop()

@@ -30,15 +30,15 @@ OURS = """{ ordersByStatus(status: DELIVERED, first: 20) { nodes {
 THEIRS = "{ orders { orderId total placedAt user { name email } lines { quantity product { title price } } } }"
 SECONDS, TOGETHER = 2.5, 8
 
-Ask = Callable[[], Awaitable[Any]]
+Run = Callable[[], Awaitable[Any]]
 
 
-async def _measure(ask: Ask) -> float:
+async def _measure(run: Run) -> float:
     """CPU microseconds of this process for one operation."""
-    await asyncio.gather(*(ask() for _ in range(TOGETHER)))
+    await asyncio.gather(*(run() for _ in range(TOGETHER)))
     done, started, end = 0, time.process_time(), time.perf_counter() + SECONDS
     while time.perf_counter() < end:
-        await asyncio.gather(*(ask() for _ in range(TOGETHER)))
+        await asyncio.gather(*(run() for _ in range(TOGETHER)))
         done += TOGETHER
     return (time.process_time() - started) / done * 1e6
 
@@ -86,13 +86,13 @@ async def _run(url: str, api: MemoryEndpoint, queries: list[Any]) -> None:
         source = Source(url, session.tenancy.table, [_request(body) for body, _ in queries])
         schemas = {batched: build(source, FIRST, batched=batched) for batched in (False, True)}
 
-        def theirs(batched: bool) -> Ask:
-            async def ask() -> Any:
+        def theirs(batched: bool) -> Run:
+            async def run() -> Any:
                 result = await schemas[batched].execute(THEIRS, context_value={"loaders": {}})
                 assert result.data is not None, result.errors
                 return orjson.dumps(result.data), ()
 
-            return ask
+            return run
 
         await _table(
             {
@@ -108,12 +108,12 @@ def _request(body: dict[str, Any]) -> dict[str, Any]:
     return {**body, "ReturnConsumedCapacity": "TOTAL"}
 
 
-async def _table(ways: dict[str, Ask]) -> None:
+async def _table(ways: dict[str, Run]) -> None:
     slowest = 0.0
     print(f"   {'way':45}{'CPU us':>10}{'times faster':>14}  calls")
-    for name, ask in ways.items():
-        _, calls = await ask()
-        cost = await _measure(ask)
+    for name, run in ways.items():
+        _, calls = await run()
+        cost = await _measure(run)
         slowest = slowest or cost
         counted = ", ".join(f"{n} {what}" for what, n in Counter(call.operation for call in calls).items())
         print(f"   {name:45}{cost:>10.0f}{slowest / cost:>14.1f}  {counted}", flush=True)

@@ -31,7 +31,7 @@ from gateway.model.tenant import partition, tenant_id
 from gateway.serving.hardened_http import HardenedHttp
 from gateway.serving.serve import configure_logging
 from tests.graph.backend import Backend, running
-from tests.graph.path_trace import ask
+from tests.graph.path_trace import post_asgi
 
 SERVERS, TENANT = ("floor", "gateway"), "acme"
 _WARM_UP, _AT_ONCE = 50, 4
@@ -87,7 +87,7 @@ async def _app(server: str, backend: Backend, body: str) -> tuple[Any, Any]:
         app: Any = backend.app(configure_logging("INFO"))
         await app.lifespan().__aenter__()  # ends with the process
         role, content = BODIES[body]
-        await ask(app, orjson.dumps(content), backend.issuer.token(TENANT, role))
+        await post_asgi(app, orjson.dumps(content), backend.issuer.token(TENANT, role))
         return app, partial(HardenedHttp, lambda: False)
     sys.argv = ["floor", "0", backend.url]
     from bench.peers import floor  # noqa: PLC0415  it reads where DynamoDB is when it is imported
@@ -103,7 +103,7 @@ async def _recorded(backend: Backend, body: str) -> tuple[bytes, Answers]:
     app = backend.app(lambda fields: None)
     async with app.lifespan():
         backend.seen.clear()
-        await ask(app, sent, token)
+        await post_asgi(app, sent, token)
     answers = {name.encode(): _HEAD % (len(said), crc32(said), said) for name, _, said in backend.seen}
     head = b"POST /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
     return head + b"Authorization: Bearer %b\r\nContent-Length: %d\r\n\r\n%b" % (

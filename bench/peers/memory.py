@@ -27,7 +27,7 @@ from bench.peers.recorded import BODIES, record
 from bench.peers.servers import stub
 from gateway.serving.serve import configure_logging
 from tests.graph.backend import Backend, running
-from tests.graph.path_trace import App, ask
+from tests.graph.path_trace import App, post_asgi
 
 TENANT = "t000"  # the stub answers in its name
 _CONCURRENT = 8
@@ -74,7 +74,7 @@ async def _measured(kind: str, app: App, requests: Requests, options: argparse.N
 
     async def client() -> None:
         for _ in range(each):
-            answer = await ask(app, *next(requests))
+            answer = await post_asgi(app, *next(requests))
             refused.update(error["extensions"]["code"] for error in answer.get("errors", ()))
 
     if options.traced:

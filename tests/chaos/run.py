@@ -22,7 +22,7 @@ from tests.chaos.gateways import Gateway, gateways, killing
 from tests.chaos.invariants import violations
 from tests.chaos.ledger import Ledger
 from tests.chaos.proxy import Proxy
-from tests.chaos.stored import ask, dump, key_of
+from tests.chaos.stored import call, dump, key_of
 from tests.chaos.workload import PRODUCTS, Shop
 from tests.engines.engine import engine, running
 
@@ -136,7 +136,7 @@ async def _watched(
 
     async def watch() -> None:
         while True:
-            answer = await ask(root, url, "BatchGetItem", {"RequestItems": {table: {"Keys": keys}}})
+            answer = await call(root, url, "BatchGetItem", {"RequestItems": {table: {"Keys": keys}}})
             for row in answer["Responses"][table]:
                 result.watched += 1
                 below[key_of(row).pk] += int(row["available"]["N"]) < 0

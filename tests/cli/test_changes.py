@@ -20,7 +20,7 @@ from gateway.sandbox.dev.supervisor import until_healthy
 from gateway.sandbox.sandbox import Child, Sandbox
 from gateway.sandbox.server import HOST, free_port
 from gateway.settings import environment_with
-from tests.cli.asking import ask
+from tests.graphql_http import ask
 
 PLACE = """mutation($n: Int!) { placeOrder(input: {userId: "u-1001", lines: [{productId: "p-1003", quantity: $n}]}) {
   order { orderId } errors { message } } }"""

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gateway.store.write import upserts
-from tests.demo.asking import ask, change, rows
+from tests.demo.operations import change, query_field, rows
 from tests.graph.fixtures import MemoryEndpoint
 
 REGISTER = """mutation ($input: RegisterDeviceInput!) {
@@ -44,7 +44,7 @@ async def register(api: MemoryEndpoint, device: str = "d", **more: Any) -> Any:
 
 
 async def values(api: MemoryEndpoint, **arguments: Any) -> list[int]:
-    page = await ask(api, READ, **{"id": "d", "first": 100, **arguments})
+    page = await query_field(api, READ, **{"id": "d", "first": 100, **arguments})
     return [int(node["value"]) for node in page["nodes"]]
 
 
@@ -76,7 +76,7 @@ async def test_a_device_is_changed_safely(api: MemoryEndpoint) -> None:
 
 async def test_all_devices_are_listed_newest_first(api: MemoryEndpoint) -> None:
     await register(api, "late")
-    found = await ask(api, "{ allDevices(first: 2) { nodes { deviceId latest { value } } } }")
+    found = await query_field(api, "{ allDevices(first: 2) { nodes { deviceId latest { value } } } }")
     assert [node["deviceId"] for node in found["nodes"]] == ["late", "d-1001"]
     assert Counter(api.calls) == {"Query": 4, "BatchGetItem": 1}
 
@@ -134,13 +134,13 @@ async def test_the_latest_reading_is_one_call_and_one_that_comes_late_does_not_t
     api: MemoryEndpoint,
 ) -> None:
     await register(api)
-    assert await ask(api, LATEST, id="d") is None
+    assert await query_field(api, LATEST, id="d") is None
     for hours in (3, 1, 2):
         await change(api, RECORD, input={"deviceId": "d", **measured(hours)[0]})
-    assert (await ask(api, LATEST, id="d"))["value"] == "60"
+    assert (await query_field(api, LATEST, id="d"))["value"] == "60"
     assert api.calls == ["GetItem"]
     await change(api, BULK, id="d", readings=measured(5, 0.5, 4))
-    assert (await ask(api, LATEST, id="d"))["value"] == "30"
+    assert (await query_field(api, LATEST, id="d"))["value"] == "30"
     assert await values(api) == [30, 60, 120, 180, 240, 300]
 
 
@@ -149,7 +149,7 @@ async def test_the_latest_reading_is_right_when_many_are_recorded_at_once(api: M
     given = [{"input": {"deviceId": "d", **each}} for each in measured(*range(1, 13))]
     answers = await asyncio.gather(*(api.post(RECORD, each, "acme/admin") for each in given))
     assert all(answer.json()["data"]["recordReading"]["errors"] == [] for answer in answers)
-    assert (await ask(api, LATEST, id="d"))["value"] == "60"
+    assert (await query_field(api, LATEST, id="d"))["value"] == "60"
     assert len(rows(api, "Reading", deviceId="d")) == 12
 
 
@@ -158,7 +158,7 @@ async def test_a_latest_reading_that_has_expired_is_none(api: MemoryEndpoint) ->
     await change(api, RECORD, input={"deviceId": "d", **measured(1)[0]})
     for row in (*rows(api, "Reading", deviceId="d"), *rows(api, "LatestReading", deviceId="d")):
         row["ttl"] = {"N": "1"}
-    assert await ask(api, LATEST, id="d") is None
+    assert await query_field(api, LATEST, id="d") is None
     assert await values(api) == []
 
 
@@ -263,7 +263,7 @@ async def test_pages_follow_each_other_over_hours_in_both_directions(
         seen: list[int] = []
         where: dict[str, Any] = {}
         for _ in range(40):
-            page = await ask(api, READ, id="d", **arguments, **{count: size}, **where)
+            page = await query_field(api, READ, id="d", **arguments, **{count: size}, **where)
             found = [int(node["value"]) for node in page["nodes"]]
             seen = seen + found if count == "first" else found + seen
             if not page["pageInfo"][more]:
@@ -276,7 +276,7 @@ async def test_hours_are_read_in_parallel_and_no_more_of_them_than_are_needed(ap
     await register(api)
     await change(api, BULK, id="d", readings=measured(*(number / 4 for number in range(100))))
     api.memory.most_running = 0
-    page = await ask(api, READ, id="d", first=10, hours=100)
+    page = await query_field(api, READ, id="d", first=10, hours=100)
     assert len(page["nodes"]) == 10
     assert api.calls == ["Query"] * 8
     assert api.memory.most_running == 8
@@ -284,7 +284,9 @@ async def test_hours_are_read_in_parallel_and_no_more_of_them_than_are_needed(ap
 
 async def test_devices_with_their_latest_readings_are_one_batch_each(api: MemoryEndpoint) -> None:
     ids = [f"d-{1001 + number}" for number in range(3)]
-    found = await ask(api, "query ($ids: [ID!]!) { devices(deviceIds: $ids) { title latest { value } } }", ids=ids)
+    found = await query_field(
+        api, "query ($ids: [ID!]!) { devices(deviceIds: $ids) { title latest { value } } }", ids=ids
+    )
     assert len(found) == 3
     assert Counter(api.calls) == {"BatchGetItem": 2}
 

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from tests.demo.asking import Row, change, rows
+from tests.demo.operations import Row, change, rows
 from tests.graph.fixtures import MemoryEndpoint
 
 _PAUSES = 12

@@ -14,7 +14,7 @@ from gateway.demo.publishing.like import SHARDS
 from gateway.demo.publishing.score import EXACT
 from gateway.demo.shops import ACME
 from gateway.store.write.change import created
-from tests.demo.asking import ask, change, rows
+from tests.demo.operations import change, query_field, rows
 from tests.fixtures import CATALOGUES
 from tests.graph.fixtures import NOW, MemoryEndpoint
 
@@ -58,7 +58,7 @@ async def post(api: MemoryEndpoint, name: str = "p", *, published: bool = True, 
 
 
 async def likes(api: MemoryEndpoint, name: str = "p") -> int:
-    found: int = (await ask(api, "query ($id: ID!) { post(postId: $id) { likes } }", id=name))["likes"]
+    found: int = (await query_field(api, "query ($id: ID!) { post(postId: $id) { likes } }", id=name))["likes"]
     return found
 
 
@@ -88,7 +88,7 @@ async def test_a_post_begins_as_a_draft_that_only_who_writes_reads(api: MemoryEn
         assert refused["data"] == {"draft": None, "draftsByAuthor": None}
         assert {error["extensions"]["code"] for error in refused["errors"]} == {"FORBIDDEN"}
     by_author = '{ author(authorId: "a-1001") { posts(first: 50) { nodes { postId } } } }'
-    assert name not in {node["postId"] for node in (await ask(api, by_author))["posts"]["nodes"]}
+    assert name not in {node["postId"] for node in (await query_field(api, by_author))["posts"]["nodes"]}
 
 
 @pytest.mark.parametrize(
@@ -110,16 +110,16 @@ async def test_a_post_that_cannot_be_made_writes_nothing(
 async def test_a_post_is_in_its_category_only_while_it_is_published(api: MemoryEndpoint) -> None:
     query = '{ postsByCategory(category: "fresh") { nodes { postId } } }'
     await post(api, published=False)
-    assert (await ask(api, query))["nodes"] == []
+    assert (await query_field(api, query))["nodes"] == []
     published = await change(api, PUBLISH, id="p", version=1)
     assert (published["post"]["version"], published["post"]["likes"]) == (1, 0)
-    assert (await ask(api, query))["nodes"] == [{"postId": "p"}]
+    assert (await query_field(api, query))["nodes"] == [{"postId": "p"}]
     assert [row["publishedAt"] for row in rows(api, "Draft", postId="p")] == [
         row["publishedAt"] for row in rows(api, "Post", postId="p")
     ]
     hidden = await change(api, UNPUBLISH, id="p")
     assert hidden["errors"] == []
-    assert (await ask(api, query))["nodes"] == []
+    assert (await query_field(api, query))["nodes"] == []
     assert rows(api, "Post", postId="p") == []
     assert not any("publishedAt" in row for row in rows(api, "Draft", postId="p"))
 
@@ -138,8 +138,8 @@ async def test_readers_see_a_change_once_it_is_published(api: MemoryEndpoint) ->
     update = 'mutation { updateDraft(input: {postId: "p", category: "other", title: "New"}) { errors { code } } }'
     assert (await change(api, update))["errors"] == []
     query = "query ($c: ID!) { postsByCategory(category: $c) { nodes { title } } }"
-    assert (await ask(api, query, c="fresh"))["nodes"] == [{"title": "T"}]
-    before = (await ask(api, '{ post(postId: "p") { publishedAt } }'))["publishedAt"]
+    assert (await query_field(api, query, c="fresh"))["nodes"] == [{"title": "T"}]
+    before = (await query_field(api, '{ post(postId: "p") { publishedAt } }'))["publishedAt"]
     assert (await change(api, PUBLISH, id="p"))["post"] == {
         "publishedAt": before,
         "version": 2,
@@ -147,8 +147,8 @@ async def test_readers_see_a_change_once_it_is_published(api: MemoryEndpoint) ->
         "likes": 0,
     }
     for category, found in (("fresh", []), ("other", [{"title": "New"}])):
-        assert (await ask(api, query, c=category))["nodes"] == found
-    listed = await ask(api, '{ postsByAuthor(authorId: "a-1001", first: 1) { nodes { title category } } }')
+        assert (await query_field(api, query, c=category))["nodes"] == found
+    listed = await query_field(api, '{ postsByAuthor(authorId: "a-1001", first: 1) { nodes { title category } } }')
     assert listed["nodes"] == [{"title": "New", "category": "other"}]
 
 
@@ -165,22 +165,22 @@ async def test_a_draft_that_changes_while_it_is_published_is_not_published_half(
 
 
 async def test_posts_are_found_by_author_and_by_category_newest_first_and_by_date(api: MemoryEndpoint) -> None:
-    author = await ask(api, '{ author(authorId: "a-1001") { penName posts { nodes { createdAt } } } }')
+    author = await query_field(api, '{ author(authorId: "a-1001") { penName posts { nodes { createdAt } } } }')
     assert api.calls == ["Query"], "an author and the posts lie in one partition"
     made = [node["createdAt"] for node in author["posts"]["nodes"]]
     assert made == sorted(made, reverse=True)
     assert len(made) == 3
     query = """query ($range: DateTimeRange) {
       postsByCategory(category: "news", publishedAt: $range) { nodes { publishedAt } } }"""
-    moments = [node["publishedAt"] for node in (await ask(api, query))["nodes"]]
+    moments = [node["publishedAt"] for node in (await query_field(api, query))["nodes"]]
     assert moments == sorted(moments, reverse=True)
     assert len(moments) == 3
-    some = await ask(api, query, range={"from": moments[1], "to": moments[1]})
+    some = await query_field(api, query, range={"from": moments[1], "to": moments[1]})
     assert [node["publishedAt"] for node in some["nodes"]] == [moments[1]]
 
 
 async def test_a_post_with_comments_is_one_query(api: MemoryEndpoint) -> None:
-    found = await ask(api, '{ post(postId: "post-1001") { title comments(first: 5) { nodes { body } } } }')
+    found = await query_field(api, '{ post(postId: "post-1001") { title comments(first: 5) { nodes { body } } } }')
     assert found["comments"]["nodes"]
     assert api.calls == ["Query"]
 
@@ -199,7 +199,7 @@ async def test_comments_are_paged_both_ways(api: MemoryEndpoint) -> None:
         seen: list[str] = []
         where: dict[str, Any] = {}
         for _ in range(7):
-            page = (await ask(api, query, **{count: 3}, **where))["comments"]
+            page = (await query_field(api, query, **{count: 3}, **where))["comments"]
             bodies = [node["body"] for node in page["nodes"]]
             seen = seen + bodies if count == "first" else bodies + seen
             where = {cursor: page["pageInfo"][at]}
@@ -239,7 +239,7 @@ async def test_nobody_who_is_not_there_likes_or_comments(api: MemoryEndpoint) ->
     join = 'mutation { createReader(input: {userId: "ghost", nickname: "Boo"}) { errors { code } } }'
     assert (await change(api, join))["errors"] == []
     assert (await change(api, COMMENT.replace("u-1", "ghost"), id="p", body="x"))["errors"] == []
-    found = await ask(api, '{ post(postId: "p") { comments { nodes { reader { nickname } } } } }')
+    found = await query_field(api, '{ post(postId: "p") { comments { nodes { reader { nickname } } } } }')
     assert found["comments"]["nodes"] == [{"reader": {"nickname": "Boo"}}]
 
 
@@ -252,9 +252,9 @@ async def test_a_user_likes_a_post_once(api: MemoryEndpoint) -> None:
     assert (await change(api, UNLIKE, id="p", user="u1"))["like"]["post"] == {"likes": 1}
     assert (await change(api, UNLIKE, id="p", user="u1"))["errors"][0]["code"] == "NOT_FOUND"
     assert await likes(api) == 1
-    assert await ask(api, '{ like(userId: "u2", postId: "p") { likedAt } }')
-    assert await ask(api, '{ like(userId: "u1", postId: "p") { likedAt } }') is None
-    listed = await ask(api, '{ likesOfUser(userId: "u2") { nodes { post { title } } } }')
+    assert await query_field(api, '{ like(userId: "u2", postId: "p") { likedAt } }')
+    assert await query_field(api, '{ like(userId: "u1", postId: "p") { likedAt } }') is None
+    listed = await query_field(api, '{ likesOfUser(userId: "u2") { nodes { post { title } } } }')
     assert listed["nodes"] == [{"post": {"title": "T"}}]
 
 
@@ -287,22 +287,22 @@ async def test_twenty_posts_with_likes_are_two_batches_more(api: MemoryEndpoint)
         await change(api, LIKE, id=f"x-{number}", user="u")
     query = """query ($first: Int!) {
       postsByCategory(category: "busy", first: $first) { nodes { title likes author { penName } } } }"""
-    found = await ask(api, query, first=20)
+    found = await query_field(api, query, first=20)
     assert [node["likes"] for node in found["nodes"]] == [1] * 20
     assert Counter(api.calls) == {"Query": 1, "BatchGetItem": 2, "GetItem": 1}
     keys = [len(wanted["Keys"]) for _, body in api.memory.sent for wanted in body.get("RequestItems", {}).values()]
     assert sorted(keys) == [20 * SHARDS - 100, 100]
-    await ask(api, query, first=5)
+    await query_field(api, query, first=5)
     assert Counter(api.calls) == {"Query": 1, "BatchGetItem": 1, "GetItem": 1}
 
 
 async def test_the_interpreter_and_the_compiled_program_count_alike(api: MemoryEndpoint) -> None:
     """A directive leaves the operation to graphql-core."""
     plain = '{ posts(postIds: ["post-1001", "post-1002"]) { postId likes } }'
-    found = await ask(api, plain)
+    found = await query_field(api, plain)
     calls = Counter(api.calls)
     assert [each["likes"] for each in found] == [score(api, each["postId"]) for each in found]
-    interpreted = await ask(api, plain.replace("likes", "likes @include(if: true)"))
+    interpreted = await query_field(api, plain.replace("likes", "likes @include(if: true)"))
     assert interpreted == found
     assert Counter(api.calls) == calls == {"BatchGetItem": 2}
 
@@ -326,7 +326,7 @@ async def test_the_leaderboard_follows_likes_at_once_while_scores_are_small(api:
         await change(api, LIKE, id="two", user=f"u{number}")
     for number in range(13):
         await change(api, LIKE, id="one", user=f"u{number}")
-    board = await ask(api, TOP, first=2)
+    board = await query_field(api, TOP, first=2)
     assert [(node["postId"], node["score"], node["post"]["likes"]) for node in board["nodes"]] == [
         ("two", 15, 15),
         ("one", 13, 13),
@@ -334,18 +334,20 @@ async def test_the_leaderboard_follows_likes_at_once_while_scores_are_small(api:
     assert Counter(api.calls) == {"Query": 4, "BatchGetItem": 2}
     for number in range(5):
         await change(api, UNLIKE, id="two", user=f"u{number}")
-    month = await ask(api, "query ($m: String!) { topPostsOfMonth(month: $m) { nodes { postId score } } }", m=MONTH)
+    month = await query_field(
+        api, "query ($m: String!) { topPostsOfMonth(month: $m) { nodes { postId score } } }", m=MONTH
+    )
     assert month["nodes"] == [{"postId": "one", "score": 13}, {"postId": "two", "score": 10}]
     assert api.calls == ["Query"]
 
 
 async def test_a_board_is_paged_and_cut_by_score(api: MemoryEndpoint) -> None:
-    whole = (await ask(api, TOP, first=100))["nodes"]
+    whole = (await query_field(api, TOP, first=100))["nodes"]
     scores = [node["score"] for node in whole]
     assert scores == sorted(scores, reverse=True)
     assert len(scores) == 5
     query = "query ($least: Int) { topPosts(score: {from: $least}) { nodes { score } } }"
-    best = (await ask(api, query, least=scores[1]))["nodes"]
+    best = (await query_field(api, query, least=scores[1]))["nodes"]
     assert [node["score"] for node in best] == [each for each in scores if each >= scores[1]]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from gateway.demo import MODEL
 from gateway.model.patterns import Lookup
-from tests.demo.asking import rows
+from tests.demo.operations import rows
 from tests.graph.fixtures import MemoryEndpoint
 
 ADMIN = "acme/admin"

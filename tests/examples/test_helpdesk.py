@@ -23,7 +23,7 @@ from gateway.ops.policies.files import permissions_for, unsafe_policies, write_p
 from gateway.ops.record_classes import record_classes
 from gateway.sandbox.ready import Options
 from gateway.sandbox.sandbox import Sandbox
-from tests.demo.asking import ask, change
+from tests.demo.operations import change, query_field
 from tests.graph.fixtures import MemoryEndpoint, ServedModel
 
 NAME = "helpdesk.domain"
@@ -167,7 +167,7 @@ async def test_tickets_are_opened_found_by_priority_and_leave_it_when_they_are_c
     assert again == made
     await change(api, OPEN, input=ticket("Second"))
     await change(api, OPEN, input=ticket("Slow", priority="NORMAL"))
-    waiting = (await ask(api, WAITING, priority="HIGH"))["nodes"]
+    waiting = (await query_field(api, WAITING, priority="HIGH"))["nodes"]
     assert waiting == [
         {"subject": "First", "requester": "Ada", "staff": {"displayName": "S1"}},
         {"subject": "Second", "requester": "Ada", "staff": None},
@@ -176,15 +176,17 @@ async def test_tickets_are_opened_found_by_priority_and_leave_it_when_they_are_c
     name = made["ticket"]["ticketId"]
     assert (await change(api, CLOSE, id=name, version=1))["ticket"] == {"version": 2}
     assert (await change(api, CLOSE, id=name, version=1))["errors"] == [{"code": "CONFLICT", "currentVersion": 2}]
-    assert [node["subject"] for node in (await ask(api, WAITING, priority="HIGH"))["nodes"]] == ["Second"]
-    node = await ask(api, "query ($id: ID!) { node(id: $id) { ... on Ticket { subject } } }", id=made["ticket"]["id"])
+    assert [node["subject"] for node in (await query_field(api, WAITING, priority="HIGH"))["nodes"]] == ["Second"]
+    node = await query_field(
+        api, "query ($id: ID!) { node(id: $id) { ... on Ticket { subject } } }", id=made["ticket"]["id"]
+    )
     assert node == {"subject": "First"}
 
 
 async def test_staff_are_found_by_department_on_the_same_index(api: MemoryEndpoint) -> None:
     await staffed(api)
     await change(api, OPEN, input=ticket("Waits"))
-    found = await ask(api, '{ staffByDepartment(department: "it") { nodes { staffId } } }')
+    found = await query_field(api, '{ staffByDepartment(department: "it") { nodes { staffId } } }')
     assert found["nodes"] == [{"staffId": "s1"}, {"staffId": "s2"}]
 
 

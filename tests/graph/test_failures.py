@@ -22,7 +22,7 @@ TWO = '{ product(productId: "p-1001") { title } categories(first: 1) { nodes { t
 DOWN = Unavailable("aws is not reachable")
 
 
-async def ask(api: MemoryEndpoint, query: str, accept: str) -> Response:
+async def post_accepting(api: MemoryEndpoint, query: str, accept: str) -> Response:
     return await post(api.client, query, None, "acme/viewer", {"Accept": accept})
 
 
@@ -72,7 +72,7 @@ async def test_an_operation_without_any_answer_is_a_5xx_for_clients_that_know_it
     api: MemoryEndpoint, error: Exception, status: int, code: str
 ) -> None:
     broken(api, GetItem=error)
-    response = await ask(api, ONE, GRAPHQL_JSON)
+    response = await post_accepting(api, ONE, GRAPHQL_JSON)
     assert response.status_code == status
     assert "data" not in response.json()
     [shown] = response.json()["errors"]
@@ -81,7 +81,7 @@ async def test_an_operation_without_any_answer_is_a_5xx_for_clients_that_know_it
 
 async def test_clients_of_plain_json_get_200_as_the_specification_says(api: MemoryEndpoint) -> None:
     broken(api, GetItem=DOWN)
-    response = await ask(api, ONE, JSON)
+    response = await post_accepting(api, ONE, JSON)
     assert (response.status_code, response.json()["data"]) == (200, {"product": None})
 
 
@@ -97,7 +97,7 @@ async def test_where_something_is_answered_or_the_caller_is_refused_it_is_200(
     api: MemoryEndpoint, query: str, error: GatewayError
 ) -> None:
     broken(api, GetItem=error)
-    response = await ask(api, query, GRAPHQL_JSON)
+    response = await post_accepting(api, query, GRAPHQL_JSON)
     assert response.status_code == 200
     assert "data" in response.json()
     assert response.json()["errors"]
@@ -106,7 +106,7 @@ async def test_where_something_is_answered_or_the_caller_is_refused_it_is_200(
 async def test_that_something_does_not_exist_is_an_answer(api: MemoryEndpoint) -> None:
     broken(api, Query=DOWN)
     query = '{ product(productId: "none") { title } userByEmail(email: "a@b.example") { userId } }'
-    response = await ask(api, query, GRAPHQL_JSON)
+    response = await post_accepting(api, query, GRAPHQL_JSON)
     assert response.json()["data"] == {"product": None, "userByEmail": None}
     assert response.status_code == 200
 
@@ -119,7 +119,7 @@ async def test_the_log_line_and_the_metrics_tell_whatever_the_status_is(
     object.__setattr__(api.endpoint, "observe", metrics.observe)
     broken(api, GetItem=DOWN)
     with caplog.at_level(logging.INFO, "gateway.operation"):
-        await ask(api, ONE, accept)
+        await post_accepting(api, ONE, accept)
     assert (line(caplog)["codes"], line(caplog)["outcome"]) == (["UNAVAILABLE"], "UNAVAILABLE")
     counted = samples(metrics)["gateway_operations_total"]
     assert [(labels[-1], count) for labels, count in counted.items()] == [("UNAVAILABLE", 1)]
@@ -131,7 +131,9 @@ async def test_what_a_caller_does_wrong_does_not_hide_a_failure_of_ours(
     """Otherwise an alarm could be kept silent by a refused field before the one that fails."""
     broken(api, GetItem=Forbidden("the role may not do this"), Query=DOWN)
     with caplog.at_level(logging.INFO, "gateway.operation"):
-        await ask(api, '{ product(productId: "p") { title } userByEmail(email: "a@b.example") { userId } }', JSON)
+        await post_accepting(
+            api, '{ product(productId: "p") { title } userByEmail(email: "a@b.example") { userId } }', JSON
+        )
     assert set(line(caplog)["codes"]) == {"FORBIDDEN", "UNAVAILABLE"}
     assert line(caplog)["outcome"] == "UNAVAILABLE"
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from gateway.sandbox.assembly import build
 from gateway.sandbox.aws.embedded import Embedded
-from gateway.sandbox.aws.engine import ask
+from gateway.sandbox.aws.engine import call_engine
 from gateway.sandbox.ready import Options, Ready
 from gateway.sandbox.sandbox import Sandbox
 from gateway.sandbox.server import address_of, free_port, listen, served_in_thread
@@ -178,7 +178,7 @@ class Chaos:
             await _whole(self._rename(title))
             for process in self.web:
                 with suppress(OSError, ValueError):
-                    await asyncio.to_thread(process.ask, self.sandbox.token(TENANTS[0], "viewer"), _TITLE)
+                    await asyncio.to_thread(process.post, self.sandbox.token(TENANTS[0], "viewer"), _TITLE)
             await asyncio.sleep(0.5)
 
     async def _rename(self, title: str) -> None:
@@ -201,11 +201,11 @@ class Chaos:
             "ExpressionAttributeNames": {"#name": name},
             "ExpressionAttributeValues": {":value": wire},
         }
-        await ask(self.engine, "UpdateItem", body)
+        await call_engine(self.engine, "UpdateItem", body)
 
     async def _orders(self, tenant: str) -> list[Item]:
         token = self.sandbox.token(tenant, "viewer")
-        answer = await asyncio.to_thread(self.web[0].ask, token, _ACTIVE)
+        answer = await asyncio.to_thread(self.web[0].post, token, _ACTIVE)
         return [Item(tenant, node["orderId"]) for node in answer["data"]["activeOrders"]["nodes"]]
 
     def _subscribers(self, items: list[Item]) -> Iterator[Subscriber]:
@@ -244,7 +244,7 @@ class Chaos:
         token = self.sandbox.token(TENANTS[0], "viewer")
         for process in self.web:
             name = f"{process.command} {process.port}"
-            found = (await asyncio.to_thread(process.ask, token, _TITLE))["data"]["product"]["title"]
+            found = (await asyncio.to_thread(process.post, token, _TITLE))["data"]["product"]["title"]
             if found != self.title:
                 self.result.faults.append(f"{name}: the cache has `{found}`, and the table `{self.title}`")
             await self._no_count(process, "gateway_bus_rejected_total", "gateway_bus_missed_total")

@@ -18,7 +18,7 @@ from gateway.ops.capacity.assumptions import DEFAULTS
 from gateway.ops.capacity.demand import demand
 from gateway.sandbox.aws import tables
 from gateway.sandbox.aws.embedded import Embedded
-from gateway.sandbox.aws.engine import ask
+from gateway.sandbox.aws.engine import call_engine
 from tests.graph.fixtures import MemoryEndpoint, ServedModel, no_lanes
 from tests.graph.query.coded_shop import served_model
 from tests.graph.query.local_list import LISTING, LOCAL, PLACE, SMALLER, with_local_index
@@ -147,7 +147,7 @@ async def test_the_sandbox_makes_it_and_answers_consistently() -> None:
         assert await tables.create(engine, "local", with_local_index().table)
         row = {"PK": {"S": "P"}, "SK": {"S": "S"}, "LSI1SK": {"S": "BY#1"}, "postId": {"S": "p"}}
         await tables.fill(engine, "local", [row])
-        answer = await ask(
+        answer = await call_engine(
             engine,
             "Query",
             {

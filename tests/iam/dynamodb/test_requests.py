@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from gateway.iam.dynamodb.condition_keys import KEYED, KEYS, MULTIVALUED
 from gateway.iam.dynamodb.errors import NotUnderstood
 from gateway.iam.dynamodb.requests import OPERATIONS, authorisations
-from tests.iam.asking import KEY, LK, SPECIFIC
 from tests.iam.place import ORDERS, PLACE
+from tests.iam.request_context import KEY, LK, SPECIFIC
 
 GET = {"TableName": "orders", "Key": KEY}
 PUT = {"PutRequest": {"Item": KEY}}

@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from gateway.sandbox.aws.engine import EngineRefused, EngineResponse, Forwarded, ask
+from gateway.sandbox.aws.engine import EngineRefused, EngineResponse, Forwarded, call_engine
 from gateway.sandbox.aws.responses import AwsFault
 from gateway.sandbox.server import free_port
 from tests.sandbox.wire import Recorded, listening, serving
@@ -26,13 +26,13 @@ from tests.sandbox.wire import Recorded, listening, serving
 )
 async def test_an_answer_that_is_no_result_raises(answer: EngineResponse, name: str) -> None:
     with pytest.raises(EngineRefused) as refused:
-        await ask(Recorded(answer), "CreateTable", {})
+        await call_engine(Recorded(answer), "CreateTable", {})
     assert refused.value.name == name
 
 
 async def test_a_result_is_returned() -> None:
     engine = Recorded(EngineResponse(200, b'{"TableNames": []}'))
-    assert await ask(engine, "ListTables", {"Limit": 1}) == {"TableNames": []}
+    assert await call_engine(engine, "ListTables", {"Limit": 1}) == {"TableNames": []}
     assert engine.called == [("DynamoDB_20120810.ListTables", b'{"Limit": 1}')]
 
 

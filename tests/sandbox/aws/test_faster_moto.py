@@ -11,7 +11,7 @@ from moto.dynamodb.models.table import Table
 
 from gateway.sandbox.aws import faster_moto
 from gateway.sandbox.aws.embedded import Embedded
-from gateway.sandbox.aws.engine import EngineRefused, ask
+from gateway.sandbox.aws.engine import EngineRefused, call_engine
 
 TABLE = "things"
 ACCOUNT, REGION = "555566661111", "eu-west-1"
@@ -84,9 +84,9 @@ async def test_queries_find_what_moto_finds(kind: str, monkeypatch: pytest.Monke
     random = Random(kind)
     engine = Embedded(ACCOUNT, REGION)
     try:
-        await ask(engine, "CreateTable", schema(True, kind))
+        await call_engine(engine, "CreateTable", schema(True, kind))
         for row in rows(random, kind):
-            await ask(engine, "PutItem", {"TableName": TABLE, "Item": row})
+            await call_engine(engine, "PutItem", {"TableName": TABLE, "Item": row})
         drawn_queries = queries(random, kind)
         faster = await answers(engine, drawn_queries)
         monkeypatch.setattr(Table, "query", faster_moto.QUERY)
@@ -101,11 +101,11 @@ async def test_queries_find_what_moto_finds(kind: str, monkeypatch: pytest.Monke
 async def test_a_query_of_a_table_without_a_sort_key_finds_its_item() -> None:
     engine = Embedded(ACCOUNT, REGION)
     try:
-        await ask(engine, "CreateTable", schema(False, "S"))
+        await call_engine(engine, "CreateTable", schema(False, "S"))
         for name in ("a", "b"):
-            await ask(engine, "PutItem", {"TableName": TABLE, "Item": {"PK": {"S": name}}})
+            await call_engine(engine, "PutItem", {"TableName": TABLE, "Item": {"PK": {"S": name}}})
         condition = {"KeyConditionExpression": "PK = :p", "ExpressionAttributeValues": {":p": {"S": "b"}}}
-        assert (await ask(engine, "Query", {"TableName": TABLE, **condition}))["Items"] == [{"PK": {"S": "b"}}]
+        assert (await call_engine(engine, "Query", {"TableName": TABLE, **condition}))["Items"] == [{"PK": {"S": "b"}}]
     finally:
         await engine.close()
 
@@ -114,14 +114,14 @@ async def test_a_query_of_a_table_without_a_sort_key_finds_its_item() -> None:
 async def test_an_item_that_is_too_large_is_refused(texts: list[int], fits: bool) -> None:
     engine = Embedded(ACCOUNT, REGION)
     try:
-        await ask(engine, "CreateTable", schema(False, "S"))
+        await call_engine(engine, "CreateTable", schema(False, "S"))
         item = {"PK": {"S": "a"}, **{f"a{at}": {"S": "x" * size} for at, size in enumerate(texts)}}
         put = {"TableName": TABLE, "Item": item}
         if fits:
-            await ask(engine, "PutItem", put)
+            await call_engine(engine, "PutItem", put)
         else:
             with pytest.raises(EngineRefused, match="size"):
-                await ask(engine, "PutItem", put)
+                await call_engine(engine, "PutItem", put)
     finally:
         await engine.close()
 
@@ -134,11 +134,11 @@ async def test_what_a_failed_transaction_has_changed_put_and_deleted_is_as_befor
         return {"PK": {"S": name}, **({"SK": {"S": "x"}} if sort else {})}
 
     try:
-        await ask(engine, "CreateTable", schema(sort, "S"))
+        await call_engine(engine, "CreateTable", schema(sort, "S"))
         for name in ("changed", "replaced", "deleted", "other"):
             item = {**key(name), "list": {"L": [{"N": "1"}]}, "count": {"N": "1"}}
-            await ask(engine, "PutItem", {"TableName": TABLE, "Item": item})
-        before = await ask(engine, "Scan", {"TableName": TABLE})
+            await call_engine(engine, "PutItem", {"TableName": TABLE, "Item": item})
+        before = await call_engine(engine, "Scan", {"TableName": TABLE})
         change = "SET #l[0] = :two, #c = #c + :two"
         named = {"#l": "list", "#c": "count"}
         update = {"UpdateExpression": change, "ExpressionAttributeNames": named}
@@ -152,10 +152,12 @@ async def test_what_a_failed_transaction_has_changed_put_and_deleted_is_as_befor
         absent = {"TableName": TABLE, "Key": key("nobody"), "ConditionExpression": "attribute_exists(PK)"}
         for _ in range(2):
             with pytest.raises(EngineRefused):
-                await ask(engine, "TransactWriteItems", {"TransactItems": [*transaction, {"ConditionCheck": absent}]})
-            assert await ask(engine, "Scan", {"TableName": TABLE}) == before
-        await ask(engine, "TransactWriteItems", {"TransactItems": transaction})
-        after = {item["PK"]["S"]: item for item in (await ask(engine, "Scan", {"TableName": TABLE}))["Items"]}
+                await call_engine(
+                    engine, "TransactWriteItems", {"TransactItems": [*transaction, {"ConditionCheck": absent}]}
+                )
+            assert await call_engine(engine, "Scan", {"TableName": TABLE}) == before
+        await call_engine(engine, "TransactWriteItems", {"TransactItems": transaction})
+        after = {item["PK"]["S"]: item for item in (await call_engine(engine, "Scan", {"TableName": TABLE}))["Items"]}
         assert set(after) == {"changed", "replaced", "new", "other"}
         assert (after["changed"]["list"], after["changed"]["count"]) == ({"L": [{"N": "2"}]}, {"N": "3"})
         table = dynamodb_backends[ACCOUNT][REGION].tables[TABLE]

@@ -9,7 +9,7 @@ from gateway.errors import Unavailable
 from gateway.model.table import TableSpec
 from gateway.sandbox.aws import tables
 from gateway.sandbox.aws.embedded import Embedded
-from gateway.sandbox.aws.engine import EngineRefused, EngineResponse, ask
+from gateway.sandbox.aws.engine import EngineRefused, EngineResponse, call_engine
 
 
 @dataclass
@@ -31,8 +31,8 @@ async def test_the_table_is_made_as_the_model_declares_it() -> None:
     engine = Embedded("333311112222", "eu-west-1")
     try:
         assert await tables.create(engine, "made", MODEL.table)
-        table = (await ask(engine, "DescribeTable", {"TableName": "made"}))["Table"]
-        ttl = await ask(engine, "DescribeTimeToLive", {"TableName": "made"})
+        table = (await call_engine(engine, "DescribeTable", {"TableName": "made"}))["Table"]
+        ttl = await call_engine(engine, "DescribeTimeToLive", {"TableName": "made"})
         assert not await tables.create(engine, "made", MODEL.table)
     finally:
         await engine.close()

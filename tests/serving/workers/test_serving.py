@@ -132,10 +132,10 @@ class Client(threading.Thread):
         self.failed: list[Exception] = []
         self.until_drained = False
         self.stop = threading.Event()
-        self.ask()
+        self.send()
         self.worker = owner(served, self.connection)
 
-    def ask(self) -> bool:
+    def send(self) -> bool:
         """Whether the connection is still good."""
         self.connection.request("POST", "/graphql", QUERY, self.headers)
         answer = self.connection.getresponse()
@@ -146,7 +146,7 @@ class Client(threading.Thread):
     def run(self) -> None:
         while not self.stop.wait(0.01):
             try:
-                if not self.ask() and self.until_drained:
+                if not self.send() and self.until_drained:
                     return
             except Exception as error:
                 self.failed.append(error)

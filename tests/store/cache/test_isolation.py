@@ -75,7 +75,7 @@ def page(tenant: TenantId, role: str, name: str) -> QueryMany:
     )
 
 
-async def ask(store: CachedStore, tenant: TenantId, chance: random.Random) -> tuple[Any, ...]:
+async def random_read(store: CachedStore, tenant: TenantId, chance: random.Random) -> tuple[Any, ...]:
     role = chance.choice(tuple(ROLES))
     access = Access(SESSIONS[tenant, role])
     kind = chance.random()
@@ -106,7 +106,7 @@ async def test_no_answer_holds_the_canary_of_another_tenant(part: int) -> None:
         chance = random.Random(f"{part} {number}")
         for _ in left:
             tenant = chance.choice(TENANTS)
-            answer = await ask(store, tenant, chance)
+            answer = await random_read(store, tenant, chance)
             canaries = set(_CANARY.findall(repr(answer)))
             assert canaries <= {tenant}, f"{tenant} was answered {canaries}"
             seen += len(canaries)

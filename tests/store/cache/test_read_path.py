@@ -284,37 +284,41 @@ def _rank(row: Any) -> str:
     return found
 
 
-_ASK = pytest.mark.parametrize("ask", [_item_rank, _page_rank])
+_ASK = pytest.mark.parametrize("read_rank", [_item_rank, _page_rank])
 
 
-async def _asked_in_turn(store: CachedStore, ask: Callable[..., Any]) -> list[str]:
+async def _asked_in_turn(store: CachedStore, read_rank: Callable[..., Any]) -> list[str]:
     """Ann, Bob and Ann again, by one prepared permission; only the first of them reads what is there first."""
     both, found = session(), []
     for rank, name in enumerate(("ann", "bob", "ann"), 1):
         store.put("t", rank=rank)
-        found.append(await ask(store, Access(of_subject(both, name))))
+        found.append(await read_rank(store, Access(of_subject(both, name))))
     return found
 
 
 @_ASK
-async def test_what_is_kept_for_one_subject_never_reaches_another(store: CachedStore, ask: Callable[..., Any]) -> None:
-    assert await _asked_in_turn(store, ask) == ["1", "2", "1"]
+async def test_what_is_kept_for_one_subject_never_reaches_another(
+    store: CachedStore, read_rank: Callable[..., Any]
+) -> None:
+    assert await _asked_in_turn(store, read_rank) == ["1", "2", "1"]
 
 
 @_ASK
 async def test_without_the_subject_in_its_key_it_would(
-    store: CachedStore, ask: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    store: CachedStore, read_rank: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("item_read", "page_read"):
         monkeypatch.setattr(module, name, without("subject", getattr(module, name)))
-    assert await _asked_in_turn(store, ask) == ["1", "1", "1"]
+    assert await _asked_in_turn(store, read_rank) == ["1", "1", "1"]
 
 
 @_ASK
-async def test_subjects_who_ask_at_one_time_do_not_share_a_read(store: CachedStore, ask: Callable[..., Any]) -> None:
+async def test_subjects_who_ask_at_one_time_do_not_share_a_read(
+    store: CachedStore, read_rank: Callable[..., Any]
+) -> None:
     store.put("t")
     both = session()
-    found = await asyncio.gather(*(ask(store, Access(of_subject(both, name))) for name in ("ann", "bob", "ann")))
+    found = await asyncio.gather(*(read_rank(store, Access(of_subject(both, name))) for name in ("ann", "bob", "ann")))
     assert found == ["1", "1", "1"]
     assert len(store.calls) == 2
 

@@ -42,14 +42,14 @@ def test_what_the_rows_alone_tell_is_a_column(text: str, denied: set[str], colum
     assert refused_attribute(found, frozenset(denied)) == (min(denied) if denied else None)
 
 
-async def ask(api: MemoryEndpoint, fields: str, token: str = "acme/viewer") -> Any:
+async def answer_for_user(api: MemoryEndpoint, fields: str, token: str = "acme/viewer") -> Any:
     return (await api.post(f'{{ user(userId: "u-1003") {{ userId {fields} }} }}', token=token)).json()
 
 
 async def test_a_failure_leaves_the_query_to_the_reference_which_reads_and_loads_nothing_again() -> None:
     api = MemoryEndpoint(served=coded_shop())
     calls.clear()
-    answer = await ask(api, "fragile score(factor: 3)")
+    answer = await answer_for_user(api, "fragile score(factor: 3)")
     assert answer["data"]["user"] == {"userId": "u-1003", "fragile": None, "score": 18}
     assert api.lanes == {Reason.CODE: 1}
     assert api.calls == ["GetItem"]
@@ -95,8 +95,10 @@ async def test_a_required_field_that_is_refused_or_null_takes_its_item_along() -
         Computed("shown", Text(), "", True, needs=("name",), run=lambda values: None),
     )
     api = MemoryEndpoint(served=served_model(coded_model(more={"User": {"computed": fields}})))
-    assert (await ask(api, "length"))["data"] == {"user": None}
-    assert (await ask(api, "shown"))["data"]["user"]["shown"] is None, "what needs personal attributes may be null"
+    assert (await answer_for_user(api, "length"))["data"] == {"user": None}
+    assert (await answer_for_user(api, "shown"))["data"]["user"]["shown"] is None, (
+        "what needs personal attributes may be null"
+    )
 
 
 async def test_a_refused_field_is_not_loaded() -> None:
@@ -108,7 +110,7 @@ async def test_a_refused_field_is_not_loaded() -> None:
 
     secret = Loaded("secret", Integer(), "", needs=("userId", "email"), load=load)
     api = MemoryEndpoint(served=served_model(coded_model(more={"User": {"loaded": (secret,)}})))
-    answer = await ask(api, "secret", "acme/support")
+    answer = await answer_for_user(api, "secret", "acme/support")
     assert answer["data"]["user"] == {"userId": "u-1003", "secret": None}
     assert answer["errors"][0]["message"] == "the role `support` may not read `email`"
     assert (api.lanes, ran) == ({"lane": 1}, [])

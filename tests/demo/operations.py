@@ -1,4 +1,4 @@
-"""How the tests of the domains ask and look."""
+"""Operations and rows of the demo domains, for their tests."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ async def change(api: MemoryEndpoint, query: str, tenant: str = "acme", **variab
     return payload
 
 
-async def ask(api: MemoryEndpoint, query: str, **variables: Any) -> Any:
+async def query_field(api: MemoryEndpoint, query: str, **variables: Any) -> Any:
     """The one field of a query."""
     [found] = (await api.ask(query, variables)).values()
     return found

@@ -214,7 +214,7 @@ async def test_production_answers_no_origin_that_is_not_named(sandbox: Sandbox) 
     assert named["allow_origin_regex"] is None
 
 
-async def test_answers_tell_browsers_who_may_read_them(sandbox: Sandbox) -> None:
+async def test_answers_say_which_origins_may_read_them(sandbox: Sandbox) -> None:
     headers = {"Authorization": f"Bearer {sandbox.token('acme', 'viewer')}", "Origin": "https://shop.example"}
     async with client_of(sandbox_app(sandbox, cors_origins=["https://shop.example"])) as client:
         response = await client.post("/graphql", json={"query": "{ __typename }"}, headers=headers)
@@ -359,7 +359,7 @@ async def test_nobody_is_sent_elsewhere(client: AsyncClient, path: str) -> None:
     assert "location" not in response.headers
 
 
-async def test_metrics_tell_how_queries_were_run(sandbox: Sandbox) -> None:
+async def test_metrics_show_how_queries_were_run(sandbox: Sandbox) -> None:
     token = sandbox.token("acme", "viewer")
     async with client_of(sandbox_app(sandbox)) as client:
         for _ in range(4):

@@ -139,7 +139,7 @@ def test_a_proof_on_an_account_needs_settings(clean: Path) -> None:
     assert RUN.invoke(app, ["isolation", "prove", "--endpoint", "aws"]).exit_code == 2
 
 
-def test_changes_of_the_schema_are_told_and_must_be_announced(clean: Path) -> None:
+def test_changes_of_the_schema_are_reported_and_must_be_announced(clean: Path) -> None:
     old, changelog = clean / "old.graphql", clean / "CHANGELOG.md"
     RUN.invoke(app, ["schema", "--path", str(old)])
     same = RUN.invoke(app, ["schema", "--diff", str(old)])
@@ -209,7 +209,7 @@ def test_ci_holds_the_schema_against_the_last_release(tmp_path: Path) -> None:
         assert run("scripts/schema-changes", gateway=gateway) == 1
 
 
-def test_dangerous_changes_are_told_but_allowed(clean: Path) -> None:
+def test_dangerous_changes_are_reported_but_allowed(clean: Path) -> None:
     old = clean / "old.graphql"
     RUN.invoke(app, ["schema", "--path", str(old)])
     text = old.read_text()

@@ -49,7 +49,7 @@ def test_a_project_in_the_folder_is_what_a_command_is_about(here: Path) -> None:
     assert sys.path[-1] == str(here), "a file of the project must not replace an installed package"
 
 
-def test_a_project_file_that_cannot_be_read_is_told(here: Path) -> None:
+def test_a_project_file_that_cannot_be_read_is_reported(here: Path) -> None:
     (here / "pyproject.toml").write_text("[project")
     refused = CliRunner().invoke(app, ["schema"])
     assert refused.exit_code == 2

@@ -74,7 +74,7 @@ async def test_a_customer_orders_and_cancels(shop: SandboxShop, lines: list[dict
     assert await available(shop) == before
 
 
-async def test_explain_tells_the_role_that_a_mutation_acts_in(sandbox: Sandbox, client: AsyncClient) -> None:
+async def test_explain_shows_the_role_that_a_mutation_acts_in(sandbox: Sandbox, client: AsyncClient) -> None:
     token = sandbox.token("acme", "customer", ANN)
     body = {"query": CANCEL, "variables": {"order": "o-none"}, "extensions": {"explain": True}}
     headers = {"authorization": f"Bearer {token}"}
@@ -116,7 +116,7 @@ async def test_staff_orders_for_anybody_in_its_own_role(shop: SandboxShop, lines
     assert "acts_as" not in lines[-1]
 
 
-async def test_who_may_not_call_a_mutation_does_not_act_in_its_role(
+async def test_a_caller_that_may_not_call_a_mutation_does_not_act_in_its_role(
     shop: SandboxShop, lines: list[dict[str, Any]]
 ) -> None:
     for role in ("viewer", "support"):

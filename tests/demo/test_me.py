@@ -36,7 +36,7 @@ def users_in(answer: Any) -> set[str]:
 
 
 @pytest.mark.parametrize("role", ["customer", "viewer"])
-async def test_who_names_nobody_asks_for_its_own(shop: SandboxShop, role: str) -> None:
+async def test_a_caller_that_names_nobody_asks_for_its_own(shop: SandboxShop, role: str) -> None:
     for _ in range(4):  # by the reference, then by a lane
         for subject in (ANN, BOB):
             answer = await shop.answer_for(ME, subject, role)
@@ -56,7 +56,7 @@ async def test_a_cursor_of_my_list_goes_on_in_my_list_only(shop: SandboxShop) ->
             assert codes(await shop.answer_for(ME, BOB, role, after=cursor)) == {"BAD_USER_INPUT"}
 
 
-async def test_who_has_no_item_is_nobody(shop: SandboxShop) -> None:
+async def test_a_subject_without_an_item_is_null(shop: SandboxShop) -> None:
     for _ in range(3):
         assert await shop.answer_for("{ me { userId } }", "nobody-here") == {"data": {"me": None}}
         assert await shop.answer_for("{ me { userId } }", "nobody-here", "viewer") == {"data": {"me": None}}

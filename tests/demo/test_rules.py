@@ -96,7 +96,7 @@ async def test_prices_have_two_digits_after_the_point_as_dynamodb_stores_them(ap
         assert all(re.fullmatch(r"[0-9]+\.[0-9]{2}", number) for number in numbers), (text, answer)
 
 
-async def test_a_month_that_is_none_is_an_error(api: MemoryEndpoint) -> None:
+async def test_an_invalid_month_is_an_error(api: MemoryEndpoint) -> None:
     answer = (await api.post('{ topPostsOfMonth(month: "garbage") { nodes { score } } }')).json()
     assert answer["errors"][0]["extensions"]["code"] == "BAD_USER_INPUT"
 
@@ -134,7 +134,7 @@ async def test_products_are_found_by_a_tag(api: MemoryEndpoint) -> None:
     assert all("sale" in node["tags"] for node in nodes)
 
 
-async def test_an_order_tells_who_moved_it_when(api: MemoryEndpoint) -> None:
+async def test_an_order_shows_who_moved_it_and_when(api: MemoryEndpoint) -> None:
     order = '{userId: "u-1001", orderId: "o-new", lines: [{productId: "p-1001", quantity: 1}]}'
     assert await refused(api, f"placeOrder(input: {order})") == []
     assert await refused(api, 'changeOrderStatus(input: {orderId: "o-new", status: CONFIRMED})') == []

@@ -112,7 +112,7 @@ async def test_that_something_does_not_exist_is_an_answer(api: MemoryEndpoint) -
 
 
 @pytest.mark.parametrize("accept", [JSON, GRAPHQL_JSON])
-async def test_the_log_line_and_the_metrics_tell_whatever_the_status_is(
+async def test_the_log_line_and_the_metrics_are_written_whatever_the_status_is(
     api: MemoryEndpoint, caplog: pytest.LogCaptureFixture, accept: str
 ) -> None:
     metrics = Metrics()
@@ -151,7 +151,7 @@ async def test_a_caller_who_left_is_a_signal_of_its_own(api: MemoryEndpoint, cap
     assert line(caplog)["outcome"] == "CLIENT_CLOSED"
 
 
-async def test_who_leaves_while_sending_is_no_bad_request(
+async def test_a_caller_that_leaves_while_sending_is_not_a_bad_request(
     api: MemoryEndpoint, caplog: pytest.LogCaptureFixture
 ) -> None:
     scope, _ = posted(ONE)

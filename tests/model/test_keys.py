@@ -116,7 +116,7 @@ def test_shards_are_used_evenly() -> None:
     assert {shard: 900 < used.count(shard) < 1_100 for shard in used} == dict.fromkeys("0123", True)
 
 
-def test_one_moment_in_two_time_zones_has_one_place() -> None:
+def test_one_timestamp_in_two_time_zones_has_one_place() -> None:
     abroad = {**VALUES, "madeAt": AT.astimezone(PARIS)}
     assert rendered(SPREAD, place("made"), abroad) == rendered(SPREAD, place("made"), VALUES)
 
@@ -141,7 +141,7 @@ def test_an_item_lies_in_the_bucket_of_its_time() -> None:
 
 
 @pytest.mark.parametrize("moment", ["2026-01-31", datetime(2026, 1, 31)])  # noqa: DTZ001  that is the fault
-def test_a_bucket_refuses_what_is_no_moment(moment: Any) -> None:
+def test_a_bucket_refuses_what_is_not_a_timestamp(moment: Any) -> None:
     with pytest.raises(BadUserInput, match="`madeAt` needs a date and time with a time zone"):
         item_key(ACME, LOGGED, {**VALUES, "madeAt": moment})
     with pytest.raises(BadUserInput, match="`madeAt` needs a date and time with a time zone"):
@@ -180,7 +180,7 @@ def test_buckets_cover_a_range_over_the_ends_of_months_and_years(
     length=st.timedeltas(timedelta(), timedelta(days=35)),
     share=st.floats(0, 1),
 )
-def test_every_moment_of_a_range_lies_in_one_of_its_buckets(
+def test_every_timestamp_of_a_range_lies_in_one_of_its_buckets(
     bucket: Bucket, first: datetime, length: timedelta, share: float
 ) -> None:
     texts = buckets_between(bucket, first, first + length)

@@ -57,7 +57,7 @@ def test_what_a_role_may_not_read_is_not_in_its_functions(tmp_path: Path) -> Non
         ("{ __typename }", ("--variables", "{"), "cannot be read"),
     ],
 )
-def test_where_nothing_is_generated_the_reason_is_told(
+def test_where_nothing_is_generated_the_reason_is_reported(
     tmp_path: Path, text: str, options: tuple[str, ...], expected: str
 ) -> None:
     code, output = _run(tmp_path, text, *options)

@@ -33,7 +33,7 @@ def key(pk: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("twin", ["acme2", "acme-shop", "acmeUSER", "acm", "acme ", "ACME", "a"])
-def test_prefix_twins_are_other_tenants(twin: str) -> None:
+def test_tenants_that_share_a_prefix_are_different_tenants(twin: str) -> None:
     assert PERMISSIONS.check("GetItem", key("TENANT#acme#USER#1")).allowed
     assert not PERMISSIONS.check("GetItem", key(f"TENANT#{twin}#USER#1")).allowed
     assert not PERMISSIONS.check("GetItem", key(f"TENANT#{twin}")).allowed

@@ -174,7 +174,7 @@ def test_an_address_of_another_machine_is_a_message() -> None:
     assert "cannot listen on 192.0.2.1 port 0" in out.getvalue()
 
 
-def test_with_reload_only_the_gateway_is_started_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_reload_only_the_gateway_is_restarted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(commands, "_PACKAGE", tmp_path)
     out = io.StringIO()
     pids: list[str] = []

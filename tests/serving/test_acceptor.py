@@ -54,7 +54,7 @@ def test_all_who_wait_are_let_in_together() -> None:
         assert runner.run(run()) <= FEW_TURNS
 
 
-def test_processes_that_share_a_door_share_who_waits_there() -> None:
+def test_processes_that_share_a_listener_share_its_connections() -> None:
     async def run() -> list[int]:
         counts = [0, 0]
 
@@ -88,7 +88,7 @@ def test_after_the_stop_nobody_is_let_in() -> None:
         assert late.connect_ex(address) != 0
 
 
-def test_without_descriptors_the_door_rests_and_opens_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_descriptors_the_listener_pauses_and_accepts_again(monkeypatch: pytest.MonkeyPatch) -> None:
     class Exhausted(socket.socket):
         accepts = 0
 

@@ -137,7 +137,7 @@ def test_metrics_have_a_port_of_their_own(sandbox: Sandbox) -> None:
     assert "acme" not in page
 
 
-def test_all_that_is_wrong_is_told_at_once(sandbox: Sandbox) -> None:
+def test_all_faults_of_the_settings_are_reported_at_once(sandbox: Sandbox) -> None:
     """Wrong values, contradictions between the others, files, and ports in use."""
     with listen(0) as taken, listen(0) as also_taken:
         port, metrics_port = taken.getsockname()[1], also_taken.getsockname()[1]

@@ -113,7 +113,7 @@ async def test_waiting_ends_when_the_index_shows_the_item() -> None:
     assert found.calls.count("Query") == 3
 
 
-async def test_waiting_is_bounded_and_then_told() -> None:
+async def test_waiting_is_bounded_and_then_reported() -> None:
     found = shelf([A, B, C], [A, C])
     assert await found.read(own("b"), "wait") == (["a", "c"], False)
     assert found.calls.count("Query") == 4
@@ -126,12 +126,12 @@ async def test_saying_so_costs_nothing() -> None:
 
 
 @pytest.mark.parametrize("lag", ["through_table", "wait"])
-async def test_writes_without_known_keys_are_told(lag: Lag) -> None:
+async def test_writes_without_known_keys_are_reported(lag: Lag) -> None:
     found = shelf([A, B], [A])
     assert await found.read(OwnWrites().plus(None, 100), lag) == (["a"], False)
 
 
-async def test_a_role_that_may_not_read_the_keys_of_the_index_is_told() -> None:
+async def test_a_role_that_may_not_read_the_keys_of_the_index_is_reported() -> None:
     class Refusing(Shelf):
         async def items(self, keys: Set[ItemKey]) -> dict[ItemKey, dict[str, Any]]:
             raise Forbidden("not for you")

@@ -149,7 +149,7 @@ async def test_between_two_positions_lies_exactly_what_lies_between_them(
 
 @FEW
 @given(st.dictionaries(NAMES, MOMENTS, max_size=25), st.tuples(MOMENTS, MOMENTS).map(sorted), SIZES)
-async def test_a_range_of_moments_holds_both_of_its_ends(
+async def test_a_range_of_timestamps_holds_both_of_its_ends(
     found: dict[str, datetime], span: list[datetime], size: int
 ) -> None:
     inside = {name: at for name, at in found.items() if span[0] <= at <= span[1]}

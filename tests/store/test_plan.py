@@ -197,7 +197,7 @@ def test_after_and_before_follow_the_order_of_the_listing() -> None:
     assert "2026#y" < descending.high < "2026#z"
 
 
-def test_a_page_of_nothing_still_tells_whether_there_is_more() -> None:
+def test_a_page_of_no_items_still_shows_whether_there_is_more() -> None:
     assert {query.limit for group in listed("thingsOfKind", {"kind": "d"}, Window(0)).groups for query in group} == {1}
 
 

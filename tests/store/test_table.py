@@ -195,7 +195,7 @@ async def test_other_failures_are_not_repeated_here(memory: Memory, table: Table
     assert len(memory.sent) == 1
 
 
-async def test_what_aws_denies_although_the_policies_allow_it_is_told_for_the_alarm(
+async def test_what_aws_denies_although_the_policies_allow_it_is_reported_for_the_alarm(
     memory: Memory, table: Table, access: Access, caplog: pytest.LogCaptureFixture
 ) -> None:
     said = AwsFailure("AccessDeniedException", "User: arn:aws:sts::123456789012:… is not authorized", "REQUEST")
@@ -250,7 +250,7 @@ async def test_a_foreign_row_from_an_index_is_never_returned(memory: Memory, tab
     assert ids([*page.items]) == ["a"]
 
 
-async def test_a_foreign_row_from_an_index_is_counted_and_told_without_its_content(
+async def test_a_foreign_row_from_an_index_is_counted_and_reported_without_its_content(
     memory: Memory, table: Table, access: Access, caplog: pytest.LogCaptureFixture
 ) -> None:
     [own], [foreign] = thing("a"), thing("secret-of-globex", GLOBEX)

@@ -85,7 +85,7 @@ async def test_unprocessed_keys_are_never_dropped_silently(
     assert len(memory.sent) >= 1
 
 
-async def test_a_deadline_that_has_passed_ends_the_asking(memory: Memory, table: Table, access: Access) -> None:
+async def test_a_deadline_that_has_passed_ends_the_retries(memory: Memory, table: Table, access: Access) -> None:
     memory.put([*thing("a"), *thing("b")])
     memory.always["BatchGetItem"] = leaving(1)
     access.deadline = asyncio.get_running_loop().time() - 1
@@ -94,7 +94,7 @@ async def test_a_deadline_that_has_passed_ends_the_asking(memory: Memory, table:
     assert len(memory.sent) == 1
 
 
-async def test_the_first_moment_of_the_clock_is_a_deadline_too(memory: Memory, table: Table, access: Access) -> None:
+async def test_time_zero_of_the_clock_is_a_deadline_too(memory: Memory, table: Table, access: Access) -> None:
     memory.put([*thing("a"), *thing("b")])
     memory.always["BatchGetItem"] = leaving(1)
     access.deadline = 0.0

@@ -238,7 +238,7 @@ async def test_while_the_bus_is_away_a_position_beyond_memory_is_refused_for_now
         assert await bus.replay("acme", bus.position()) == []
 
 
-async def test_a_stream_that_was_made_anew_lets_everybody_read_again(server: NatsServer) -> None:
+async def test_after_a_stream_was_recreated_everybody_reads_again(server: NatsServer) -> None:
     received, missed, address = list[ChangeNote](), list[bool](), server.address()
     async with publishing(address) as publisher, following(address, received.append) as bus:
         bus.subscribe("acme", received.append, lambda: missed.append(True))
@@ -311,7 +311,7 @@ async def test_a_message_that_is_not_ours_is_rejected_and_everything_is_read_aga
         await until(lambda: len(received) == 2)
 
 
-async def test_a_process_waits_for_what_another_one_has_told(server: NatsServer) -> None:
+async def test_a_process_waits_for_what_another_one_has_sent(server: NatsServer) -> None:
     received, address = list[ChangeNote](), server.address()
     async with publishing(address) as publisher, following(address, received.append) as bus:
         await publisher.publish([note(1)])

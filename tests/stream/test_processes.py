@@ -152,7 +152,7 @@ def test_a_reader_needs_neither_issuers_nor_secrets_of_tenants(deployment: Deplo
         process.kill()
 
 
-def test_a_wrong_setting_is_told_and_nothing_starts(tmp_path: Path) -> None:
+def test_a_wrong_setting_is_reported_and_nothing_starts(tmp_path: Path) -> None:
 
     environment = {**environment_without("AWS_"), "GATEWAY_TABLE_NAME": "app", "GATEWAY_REGION": "eu-west-1"}
     result = subprocess.run(

@@ -114,7 +114,7 @@ def test_a_switch_of_the_mode_makes_no_alarm_of_the_name_of_one_it_deletes(plan_
         assert bool(on_demand[name].expression) == bool(provisioned[name].expression), name
 
 
-def test_a_single_scan_is_told(plan_of: PlanOf) -> None:
+def test_a_single_scan_is_reported(plan_of: PlanOf) -> None:
     scans = alarms(plan_of("prod"))["scans"]
     assert scans.metrics[0].dimensions["Operation"] == "Scan"
     assert scans.metrics[0].statistic == "SampleCount"

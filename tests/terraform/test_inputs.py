@@ -106,7 +106,7 @@ def refusals(stack: Workspace) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("plan", "expected"), _EXPECTED.values(), ids=_EXPECTED)
-def test_it_is_refused_and_told(plan: str, expected: str, refusals: dict[str, str]) -> None:
+def test_it_is_refused_with_a_message(plan: str, expected: str, refusals: dict[str, str]) -> None:
     assert expected in refusals[plan]
 
 
@@ -178,7 +178,7 @@ def test_a_ceiling_that_capacity_never_leaves_has_no_alarm(reused: Plan) -> None
     assert not found & {"table-read-ceiling", "gsi2-read-ceiling", "gsi3-read-ceiling"}
 
 
-def test_a_change_of_the_roles_by_a_deployment_is_told_and_one_by_others_pages(reused: Plan) -> None:
+def test_a_change_of_the_roles_by_a_deployment_is_a_notice_and_one_by_others_pages(reused: Plan) -> None:
     filters = {
         each["metric_transformation"][0]["name"]: each["pattern"]
         for each in reused.of("aws_cloudwatch_log_metric_filter", ".trail").values()

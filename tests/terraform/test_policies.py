@@ -108,7 +108,7 @@ def test_only_the_platform_runs_in_the_gateways_role(name: str, plan_of: PlanOf)
 
 
 @pytest.mark.parametrize("name", ["dev", "prod", "extras"])
-def test_a_service_is_asked_for_its_source_only_where_it_tells_it(name: str, plan_of: PlanOf) -> None:
+def test_a_service_is_asked_for_its_source_only_where_it_can_show_it(name: str, plan_of: PlanOf) -> None:
     # CloudTrail sends none when it assumes a role, Backup and DAX promise none: a condition would stop them
     tells = {"ecs-tasks.amazonaws.com", "vpc-flow-logs.amazonaws.com"}
     found = set()
@@ -196,7 +196,7 @@ def test_alarms_and_events_can_use_the_key_of_their_topics(name: str, plan_of: P
     assert found == ({"Trail"} if name == "prod" else set())
 
 
-def test_sessions_from_before_a_moment_can_be_cut_off_for_all_or_for_one(plan_of: PlanOf) -> None:
+def test_sessions_issued_before_a_time_can_be_revoked_for_all_or_for_one(plan_of: PlanOf) -> None:
     found = installed(plan_of("extras"))
 
     def reads(tenant: str, hour: str) -> bool:

@@ -186,7 +186,7 @@ def test_a_promoted_ticket_that_cannot_be_served_in_time_is_refused() -> None:
     run(scene())
 
 
-def test_who_gives_up_leaves_its_place_to_the_next() -> None:
+def test_a_caller_that_gives_up_leaves_its_place_to_the_next() -> None:
     async def scene() -> list[str]:
         calls = Calls(CallRate(1_000, 1))
         holding = asyncio.create_task(calls.call("holding", caller()))

@@ -201,7 +201,7 @@ async def test_a_session_that_aws_revoked_is_not_used_again() -> None:
     assert renewed is not before.session
 
 
-async def test_who_gets_no_new_session_for_a_revoked_one_is_refused() -> None:
+async def test_a_caller_that_gets_no_new_session_for_a_revoked_one_is_refused() -> None:
     setup, token = CallerSetup(), good_token()
     before = await remembered(setup, token)
     setup.clock.now += 10
@@ -326,7 +326,7 @@ async def test_without_sts_the_session_there_is_serves_and_no_signature_is_looke
     assert len(verified) == 1
 
 
-async def test_who_gets_no_session_is_not_verified_again_for_each_request(verified: list[str]) -> None:
+async def test_a_caller_that_gets_no_session_is_not_verified_again_for_each_request(verified: list[str]) -> None:
     setup, token = CallerSetup(), good_token()
     setup.sessions.suspend(ACME)
     for _ in range(3):
@@ -385,7 +385,7 @@ async def test_a_grant_that_is_revoked_midway_is_refused_at_once_although_its_ca
     assert (await setup.get(good_token())).role == "viewer"
 
 
-async def test_a_grant_ends_at_its_moment_although_its_caller_was_known(tmp_path: Path) -> None:
+async def test_a_grant_ends_on_time_although_its_caller_was_known(tmp_path: Path) -> None:
     setup, token = supporting(tmp_path / "revoked"), grant(roles=...)
     await setup.get(token)
     setup.clock.now = NOW + 900

@@ -169,7 +169,7 @@ async def test_a_hundred_at_once_are_refused_by_one_answer_each_with_an_error_of
     assert len({id(answer) for answer in answers}) == 100
 
 
-async def test_who_is_cancelled_leaves_the_session_to_the_others() -> None:
+async def test_a_caller_that_is_cancelled_leaves_the_session_to_the_others() -> None:
     setup = session_setup()
     setup.sts.gate.clear()
     first, second = (asyncio.create_task(setup.sessions.open(principal())) for _ in range(2))

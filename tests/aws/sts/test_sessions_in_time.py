@@ -40,7 +40,7 @@ async def test_a_session_is_refreshed_in_the_background_ahead_of_its_end() -> No
 
 
 @pytest.mark.parametrize(("jitter", "share"), [(0.0, 0.75), (1.0, 0.9)])
-async def test_the_moment_of_a_refresh_differs_between_sessions(jitter: float, share: float) -> None:
+async def test_the_time_of_a_refresh_differs_between_sessions(jitter: float, share: float) -> None:
     setup = session_setup()
     setup.sessions._jitter = lambda: jitter
     await setup.sessions.open(principal())

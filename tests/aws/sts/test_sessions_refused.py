@@ -71,7 +71,7 @@ async def test_a_tenant_suspended_while_it_waits_gets_nothing(suspend: Callable[
         await opening
 
 
-async def test_a_tenant_suspended_while_it_waits_is_told_without_waiting_for_sts() -> None:
+async def test_a_tenant_suspended_while_it_waits_is_refused_without_waiting_for_sts() -> None:
     setup = session_setup()
     setup.sts.gate.clear()
     opening = asyncio.create_task(setup.sessions.open(principal()))
@@ -106,7 +106,7 @@ async def test_forgetting_a_tenant_forgets_its_failures() -> None:
     await setup.sessions.open(principal())
 
 
-async def test_who_waits_while_its_tenant_is_forgotten_gets_a_session_opened_later() -> None:
+async def test_a_caller_that_waits_while_its_tenant_is_forgotten_gets_a_session_opened_later() -> None:
     setup = session_setup()
     setup.sts.gate.clear()
     opening = asyncio.create_task(setup.sessions.open(principal()))

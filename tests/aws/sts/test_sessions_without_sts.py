@@ -115,7 +115,7 @@ async def test_remembered_failures_are_bounded() -> None:
     assert len(setup.sessions._failures) == 10
 
 
-async def test_a_remembered_error_tells_what_the_first_one_told() -> None:
+async def test_a_remembered_error_says_what_the_first_one_said() -> None:
     setup = session_setup()
     setup.sts.fault = REFUSED
     errors = []
@@ -142,7 +142,7 @@ async def test_a_slow_sts_is_given_up() -> None:
     assert setup.sts.running == 0
 
 
-async def test_who_waits_for_a_turn_behind_a_slow_sts_is_given_up_too() -> None:
+async def test_a_caller_that_waits_for_a_turn_behind_a_slow_sts_is_given_up_too() -> None:
     setup = session_setup(SessionRules(calls=1, call_seconds=0.01))
     setup.sts.gate.clear()
     tenants = [tenant_id(f"tenant-{number}") for number in range(10)]

@@ -148,7 +148,7 @@ async def test_an_answer_without_one_of_its_parts_is_refused(name: str, missing:
 
 
 @pytest.mark.parametrize("moment", ["2030-01-01T00:00:00", "tomorrow", "1893456000"])
-async def test_an_end_that_is_no_moment_is_refused(moment: str) -> None:
+async def test_an_end_that_is_not_a_timestamp_is_refused(moment: str) -> None:
     async with sts(saying(text().replace("2030-01-01T00:00:00Z", moment))) as (client, _):
         with pytest.raises(AnswerCorrupt):
             await client.assume_role(REQUEST)
@@ -214,7 +214,7 @@ async def test_throttling_and_faults_are_tried_again_with_the_same_policy_and_wa
     assert waits == 2
 
 
-async def test_throttling_without_end_is_told() -> None:
+async def test_throttling_without_end_is_reported() -> None:
     async with sts(refusal("Throttling")) as (client, _):
         with pytest.raises(Throttled):
             await client.assume_role(REQUEST)
@@ -247,7 +247,7 @@ async def test_a_gateway_without_credentials_of_its_own_asks_nobody(monkeypatch:
     assert fake.received == []
 
 
-async def test_who_is_cancelled_leaves_no_answer_for_the_next() -> None:
+async def test_a_caller_that_is_cancelled_leaves_no_answer_for_the_next() -> None:
     gate = asyncio.Event()
     async with sts(after(gate, answer(identity="globex")), answer()) as (client, fake):
         call = asyncio.create_task(client.assume_role(REQUEST))

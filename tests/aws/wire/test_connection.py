@@ -125,7 +125,7 @@ async def test_bytes_that_come_while_idle_end_the_connection(extra: bytes) -> No
         raw(b"HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"),
     ],
 )
-async def test_half_an_answer_is_none(behaviour: Behaviour) -> None:
+async def test_half_an_answer_is_a_broken_connection(behaviour: Behaviour) -> None:
     async with fake_aws(behaviour) as fake:
         connection = await connect(fake)
         with pytest.raises(ConnectionBroken) as broken:

@@ -39,23 +39,23 @@ def test_what_was_seen_or_superseded_is_right() -> None:
         (seen(1_000_002, at=LATER + 60), "after its token had expired"),
     ],
 )
-def test_a_broken_rule_is_told(history: Seen, fault: str) -> None:
+def test_a_broken_rule_is_reported(history: Seen, fault: str) -> None:
     assert any(fault in each for each in violations(history, written(1_000_001, 1_000_002)))
 
 
-def test_an_item_of_somebody_else_is_told() -> None:
+def test_an_item_of_somebody_else_is_reported() -> None:
     history = seen(1_000_002)
     history.received.append(Received(B, 1_000_002, 10.0, LATER))
     assert any("does not watch" in each for each in violations(history, written(1_000_002)))
 
 
-def test_an_expired_position_is_told() -> None:
+def test_an_expired_position_is_reported() -> None:
     history = seen(1_000_002)
     history.expired_positions = 1
     assert any("positions had expired" in each for each in violations(history, written(1_000_002)))
 
 
-def test_a_surprise_is_told() -> None:
+def test_a_surprise_is_reported() -> None:
     history = seen(1_000_002)
     history.surprises.append("closed with 4400")
     assert [*violations(history, written(1_000_002))] == ["one: closed with 4400"]

@@ -111,7 +111,7 @@ async def test_what_has_not_begun_is_not_begun_for_a_caller_who_left(api: Memory
 
 
 @pytest.mark.parametrize("query", [QUERY, CHANGE], ids=["query", "mutation"])
-async def test_nor_for_one_who_left_before_there_was_a_queue(api: MemoryEndpoint, query: str) -> None:
+async def test_a_caller_that_left_before_there_was_a_queue_gets_no_place(api: MemoryEndpoint, query: str) -> None:
     """While the session was opened, which may take a call to STS."""
 
     class Slow(TrustingCallers):
@@ -128,7 +128,7 @@ async def test_nor_for_one_who_left_before_there_was_a_queue(api: MemoryEndpoint
     assert endpoint.queue.running == 0
 
 
-async def test_nor_when_the_place_comes_in_the_moment_of_leaving(api: MemoryEndpoint) -> None:
+async def test_a_caller_that_leaves_as_its_place_comes_keeps_no_place(api: MemoryEndpoint) -> None:
     async with full(api) as queue:
         api.memory.sent.clear()
         exchange = Exchange(api.endpoint, {"query": CHANGE})

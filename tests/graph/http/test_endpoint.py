@@ -107,7 +107,7 @@ async def test_a_body_that_is_declared_too_long_is_not_read(api: MemoryEndpoint,
     assert request.messages == [BODY_MESSAGE]
 
 
-async def test_who_has_a_good_token_and_no_session_is_named_in_the_log(
+async def test_a_client_that_has_a_good_token_and_no_session_is_named_in_the_log(
     api: MemoryEndpoint, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def suspended(authorization: bytes | None, identified: Any) -> Any:
@@ -160,7 +160,7 @@ async def test_a_malformed_request_is_refused(
     assert (response.status_code, code(response)) == (status, "BAD_REQUEST")
 
 
-async def test_what_is_no_json_is_told_with_its_place(api: MemoryEndpoint) -> None:
+async def test_invalid_json_is_reported_with_its_position(api: MemoryEndpoint) -> None:
     headers = {**TOKEN, "Content-Type": JSON}
     response = await api.client.post("/graphql", content=b'{"query": "{ a }",}', headers=headers)
     message = response.json()["errors"][0]["message"]
@@ -284,7 +284,7 @@ async def test_the_answer_has_the_type_that_is_liked_best(
 
 
 @pytest.mark.parametrize("accept", ["text/html", f"{JSON};q=0", f"{JSON};q=0, {GRAPHQL_JSON};q=0, */*"])
-async def test_what_accepts_no_json_gets_none(api: MemoryEndpoint, accept: str) -> None:
+async def test_a_client_that_accepts_no_json_gets_none(api: MemoryEndpoint, accept: str) -> None:
     response = await api.client.post("/graphql", json={"query": HELLO}, headers={**TOKEN, "Accept": accept})
     assert response.status_code == 406
 
@@ -483,7 +483,7 @@ async def test_request_and_trace_ids_are_taken_over_only_when_well_formed(api: M
     assert "injected" not in bad.headers["x-request-id"]
 
 
-async def test_one_line_tells_about_an_operation(api: MemoryEndpoint, caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_operation_is_one_log_line(api: MemoryEndpoint, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "gateway.operation")
     headers = {**TOKEN, "traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}
     body = {"query": 'query Named { product(productId: "p-1001") { title } }'}

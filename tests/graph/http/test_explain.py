@@ -35,7 +35,9 @@ def api() -> MemoryEndpoint:
 
 
 @pytest.mark.parametrize("extensions", [{}, {"explain": False}, {"explain": "true"}, {"explain": 1}, {"other": True}])
-async def test_who_does_not_ask_is_told_nothing(api: MemoryEndpoint, extensions: dict[str, Any]) -> None:
+async def test_a_request_that_does_not_ask_for_it_gets_no_explanation(
+    api: MemoryEndpoint, extensions: dict[str, Any]
+) -> None:
     assert "extensions" not in await answer(api, USER, extensions={"x": 1, **extensions})
 
 
@@ -44,7 +46,7 @@ async def test_where_it_is_off_asking_does_not_help() -> None:
     assert "extensions" not in await answer(api, USER)
 
 
-async def test_every_call_is_told_with_what_allowed_it(api: MemoryEndpoint) -> None:
+async def test_every_call_is_reported_with_what_allowed_it(api: MemoryEndpoint) -> None:
     explanation = await explained(api, ORDERS)
     assert (explanation["tenant"], explanation["role"]) == ("acme", "viewer")
     assert [(call["operation"], call["index"]) for call in explanation["calls"]] == [("Query", "GSI3")] * 4 + [
@@ -81,7 +83,7 @@ async def test_policies_have_one_fingerprint_for_a_role(api: MemoryEndpoint) -> 
     assert prints[0] == prints[1] != (await explained(api, USER, "acme/support"))["policies"]
 
 
-async def test_a_refused_field_is_told_with_the_statement_that_denies_it(api: MemoryEndpoint) -> None:
+async def test_a_refused_field_is_reported_with_the_statement_that_denies_it(api: MemoryEndpoint) -> None:
     explanation = await explained(api, USER, "acme/support")
     [refused] = explanation["refused"]
     assert refused["what"] == "name"
@@ -105,20 +107,20 @@ async def test_a_refused_field_names_the_call_that_was_made(api: MemoryEndpoint,
     assert f"`dynamodb:{operation}`" in refused["reason"]
 
 
-async def test_a_refused_call_is_told_though_it_was_not_made(api: MemoryEndpoint) -> None:
+async def test_a_refused_call_is_reported_though_it_was_not_made(api: MemoryEndpoint) -> None:
     explanation = await explained(api, '{ userByPhone(phone: "+4930123456") { userId } }', "acme/support")
     assert explanation["calls"] == []
     assert [each["what"] for each in explanation["refused"]] == ["Query"]
     assert "4930123456" not in orjson.dumps(explanation).decode()
 
 
-async def test_a_refused_change_is_told(api: MemoryEndpoint) -> None:
+async def test_a_refused_change_is_reported(api: MemoryEndpoint) -> None:
     query = 'mutation { cancelOrder(input: {orderId: "o-1"}) { errors { code } } }'
     explanation = await explained(api, query, "acme/viewer")
     assert ([each["what"] for each in explanation["refused"]], explanation["calls"]) == (["PutItem"], [])
 
 
-async def test_what_was_refused_twice_is_told_once(api: MemoryEndpoint) -> None:
+async def test_what_was_refused_twice_is_reported_once(api: MemoryEndpoint) -> None:
     query = '{ a: user(userId: "u-1001") { name } b: users(userIds: ["u-1002"]) { name createdAt } }'
     assert [each["what"] for each in (await explained(api, query, "acme/support"))["refused"]] == ["name"]
 
@@ -148,7 +150,7 @@ async def test_what_never_ran_has_nothing_to_explain(api: MemoryEndpoint) -> Non
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.title)
-async def test_no_value_of_a_key_or_an_item_is_told(api: MemoryEndpoint, example: Example) -> None:
+async def test_no_value_of_a_key_or_an_item_is_reported(api: MemoryEndpoint, example: Example) -> None:
     role = "admin" if example.query.startswith("mutation") else "viewer"
     response = await answer(api, example.query, f"acme/{role}", **example.variables)
     # a duration may happen to read like a price

@@ -61,7 +61,7 @@ async def test_a_change_goes_on(api: MemoryEndpoint) -> None:
     await asyncio.wait([running.answer])
 
 
-async def test_who_leaves_before_a_query_begins_has_none_run(
+async def test_no_query_runs_for_a_caller_that_left_before(
     api: MemoryEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened, real = asyncio.Event(), api.endpoint.callers.open
@@ -80,7 +80,7 @@ async def test_who_leaves_before_a_query_begins_has_none_run(
     assert api.memory.sent == []
 
 
-async def test_who_ends_the_task_for_other_reasons_ends_it(api: MemoryEndpoint) -> None:
+async def test_a_task_cancelled_for_other_reasons_is_cancelled(api: MemoryEndpoint) -> None:
     running = await _running(api, QUERIES[0], Stuck())
     running.answer.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -89,7 +89,7 @@ async def test_who_ends_the_task_for_other_reasons_ends_it(api: MemoryEndpoint) 
     assert len(api.endpoint.running) == 0
 
 
-async def test_who_ends_the_task_while_the_caller_leaves_ends_it_too(api: MemoryEndpoint) -> None:
+async def test_a_task_cancelled_while_the_caller_leaves_is_cancelled_too(api: MemoryEndpoint) -> None:
     running = await _running(api, QUERIES[0], Stuck())
     notify_disconnect(running.scope)
     running.answer.cancel()
@@ -97,7 +97,7 @@ async def test_who_ends_the_task_while_the_caller_leaves_ends_it_too(api: Memory
         await running.answer
 
 
-async def test_after_the_answer_nobody_is_told(api: MemoryEndpoint) -> None:
+async def test_after_the_answer_nobody_is_notified(api: MemoryEndpoint) -> None:
     running = Running(api, "{ __typename }")
     await asyncio.wait_for(running.answer, 30)
     assert DISCONNECT not in running.scope

@@ -73,7 +73,7 @@ async def test_every_answer_says_so(query: str, status: int) -> None:
         assert (response.status_code, response.json()["extensions"]["supportAccess"]) == (status, NOTICE)
 
 
-async def test_an_answer_that_tells_its_cost_says_so_too() -> None:
+async def test_an_answer_that_shows_its_cost_says_so_too() -> None:
     api = supporting()
     body = {"query": PRODUCT, "extensions": {"cost": True}}
     response = await api.client.post("/graphql", json=body, headers={"Authorization": "Bearer acme/viewer"})

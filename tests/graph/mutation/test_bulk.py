@@ -230,7 +230,7 @@ async def test_two_requests_with_one_key_write_once(api: MemoryEndpoint) -> None
     assert kept_right(api) == 60
 
 
-async def test_an_unexpected_failure_still_tells_what_was_written(
+async def test_an_unexpected_failure_still_shows_what_was_written(
     api: MemoryEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await stocked(api)
@@ -249,7 +249,7 @@ async def test_an_unexpected_failure_still_tells_what_was_written(
     assert {error["code"] for error in made["errors"]} == {"UNFINISHED"}
 
 
-async def test_what_was_written_is_told_when_the_time_is_over(
+async def test_what_was_written_is_reported_after_a_timeout(
     api: MemoryEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await stocked(api)

@@ -55,7 +55,9 @@ def time_over(
 
 
 @STALLS
-async def test_what_was_done_is_answered_and_the_rest_is_told(monkeypatch: pytest.MonkeyPatch, jumps: float) -> None:
+async def test_what_was_done_is_answered_and_the_rest_is_reported(
+    monkeypatch: pytest.MonkeyPatch, jumps: float
+) -> None:
     api = MemoryEndpoint(limits=EndpointLimits(seconds=SECONDS))
     with time_over(api, monkeypatch, after=10, jumps=jumps) as written:
         response = await api.post(categories(50), token="acme/admin")

@@ -187,7 +187,7 @@ async def test_the_review_queue_is_entered_and_left(api: MemoryEndpoint) -> None
     assert {"orderId": order} not in (await api.ask(queue))["reviewQueue"]["nodes"]
 
 
-async def test_a_stale_version_is_a_conflict_that_tells_the_current_one(api: MemoryEndpoint) -> None:
+async def test_a_stale_version_is_a_conflict_that_shows_the_current_one(api: MemoryEndpoint) -> None:
     order = await _order(api)
     await change(api, STATUS, {"input": {"orderId": order, "status": "CONFIRMED", "version": 1}})
     late = await change(api, STATUS, {"input": {"orderId": order, "status": "SHIPPED", "version": 1}})
@@ -222,7 +222,7 @@ async def test_a_transaction_that_meets_another_is_tried_again(api: MemoryEndpoi
     assert stock(api, "p-1001") == 4
 
 
-async def test_conflicts_without_end_are_told(api: MemoryEndpoint) -> None:
+async def test_conflicts_without_end_are_reported(api: MemoryEndpoint) -> None:
     api.memory.script["TransactWriteItems"].extend(_cancelled("TransactionConflict") for _ in range(50))
     response = await api.post(PLACE, {"input": basket(("p-1001", 1))}, EDITOR)
     assert response.json()["errors"][0]["extensions"]["code"] == "CONFLICT"

@@ -71,7 +71,7 @@ async def test_a_value_is_unique_in_any_spelling(api: MemoryEndpoint) -> None:
     assert [(error["code"], error["field"]) for error in taken["errors"]] == [("ALREADY_EXISTS", "email")]
 
 
-async def test_every_fault_of_an_input_is_told_with_its_path(api: MemoryEndpoint) -> None:
+async def test_every_fault_of_an_input_is_reported_with_its_path(api: MemoryEndpoint) -> None:
     price = {"isbn": "b#", "title": "", "price": "-1", "tags": ["ok", "", "far too long"]}
     refused = await change(api, "createBook", "isbn", **price)
     assert [(error["code"], error["field"]) for error in refused["errors"]] == [

@@ -30,7 +30,7 @@ def api() -> MemoryEndpoint:
     return MemoryEndpoint()
 
 
-async def test_it_tells_who_asks(api: MemoryEndpoint) -> None:
+async def test_it_shows_who_asks(api: MemoryEndpoint) -> None:
     caller = (await reader_of(api, "acme/support")).caller
     assert (caller.tenant, caller.role, caller.subject, caller.deadline) == ("acme", "support", "ada", 5.0)
 

@@ -19,7 +19,7 @@ async def post(api: MemoryEndpoint, query: str, variables: dict[str, Any] | None
     return await fixtures.post(api.client, query, variables, bearer, extensions=more)
 
 
-async def test_too_dear_is_refused_before_it_runs_and_told_by_how_much() -> None:
+async def test_a_query_that_is_too_expensive_is_refused_with_its_cost_before_it_runs() -> None:
     api = MemoryEndpoint(cost_limits=CostLimits(20))
     response = await post(api, ORDERS, {"n": 50})
     assert code(response) == "LIMIT_EXCEEDED"
@@ -30,7 +30,7 @@ async def test_too_dear_is_refused_before_it_runs_and_told_by_how_much() -> None
     assert (await post(api, ORDERS, {"n": 1})).json()["data"]["activeOrders"]["nodes"]
 
 
-async def test_a_change_that_is_too_dear_writes_nothing() -> None:
+async def test_a_change_that_is_too_expensive_writes_nothing() -> None:
     api = MemoryEndpoint(cost_limits=CostLimits(1))
     mutation = 'mutation { removeProduct(input: {productId: "p-1001"}) { errors { code } } }'
     assert code(await post(api, mutation, role="admin")) == "LIMIT_EXCEEDED"

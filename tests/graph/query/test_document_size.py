@@ -141,7 +141,9 @@ async def test_an_integer_with_too_many_digits_is_the_callers_mistake(api: Memor
 
 
 @pytest.mark.parametrize("number", [HUGE, f"-{HUGE}", f"{HUGE}.5", "1e400"])
-async def test_a_number_of_the_variables_with_too_many_digits_is_so_too(api: MemoryEndpoint, number: str) -> None:
+async def test_a_number_of_the_variables_with_too_many_digits_is_bad_input_too(
+    api: MemoryEndpoint, number: str
+) -> None:
     query = "query ($n: Int) { activeOrders(first: $n) { nodes { orderId } } }"
     body = f'{{"query": "{query}", "variables": {{"n": {number}}}}}'
     headers = {"Authorization": "acme/editor", "Content-Type": "application/json"}

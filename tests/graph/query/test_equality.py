@@ -26,7 +26,9 @@ async def test_random_documents_are_answered_as_graphql_core_answers_them(seed: 
     assert counts["more calls"] <= 0.1 * counts["lane"], found.report()
 
 
-async def test_a_difference_is_told_with_its_document_and_how_to_ask_it_again(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_difference_is_reported_with_its_document_and_the_command_that_repeats_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     run = Lanes.run
 
     async def wrong(lanes: Lanes, *arguments: Any) -> Any:

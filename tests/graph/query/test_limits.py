@@ -118,7 +118,7 @@ async def test_a_fragment_bomb_is_refused_whatever_multiplies(api: MemoryEndpoin
         ("{ " + "a " * 5_001 + "}", "5000 tokens"),
     ],
 )
-async def test_each_limit_is_told_by_its_name(api: MemoryEndpoint, query: str, unit: str) -> None:
+async def test_each_limit_is_reported_by_its_name(api: MemoryEndpoint, query: str, unit: str) -> None:
     response = await api.post(query)
     assert unit in response.text
     assert len(response.json()["errors"]) < 10, "graphql-cop takes ten errors for a way to overload a server"
@@ -154,7 +154,7 @@ def test_variables_of_a_bulk_are_not_refused() -> None:
     check_variables({"input": {"readings": [{"recordedAt": "x", "value": "1", "unit": "C"}] * 500}}, LIMITS)
 
 
-async def test_wrong_variables_are_told_in_a_few_errors(api: MemoryEndpoint) -> None:
+async def test_wrong_variables_are_reported_in_a_few_errors(api: MemoryEndpoint) -> None:
     query = "query ($ids: [ID!]!) { users(userIds: $ids) { name } }"
     response = await api.post(query, {"ids": [{}] * 1_000})
     assert code(response) == "BAD_USER_INPUT"

@@ -170,7 +170,7 @@ def test_a_field_that_is_asked_for_in_two_fragments_counts_once() -> None:
     assert estimate(query) == 1
 
 
-def test_of_the_types_behind_a_global_id_the_dearest_counts() -> None:
+def test_the_most_expensive_type_behind_a_global_id_counts() -> None:
     one = '{ node(id: "x") { ... on User { name } } }'
     dear = (
         '{ node(id: "x") { ... on Order { user { name } } ... on User { orders(first: 100) { nodes { orderId } } } } }'

@@ -46,7 +46,7 @@ async def test_pages_follow_each_other_without_gaps_in_both_directions(api: Memo
     assert await _walk(api, size, backward=True) == ordered
 
 
-async def test_page_info_tells_the_truth_at_both_ends(api: MemoryEndpoint) -> None:
+async def test_page_info_is_right_at_both_ends(api: MemoryEndpoint) -> None:
     first = (await api.ask(PAGE, {"first": 3}))["ordersByStatus"]
     assert first["pageInfo"]["hasPreviousPage"] is False
     assert first["pageInfo"]["hasNextPage"] is True
@@ -58,7 +58,7 @@ async def test_page_info_tells_the_truth_at_both_ends(api: MemoryEndpoint) -> No
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 9])
-async def test_page_info_tells_the_truth_between_two_cursors(api: MemoryEndpoint, size: int) -> None:
+async def test_page_info_is_right_between_two_cursors(api: MemoryEndpoint, size: int) -> None:
     whole = (await api.ask(PAGE, {"first": 6}))["ordersByStatus"]["edges"]
     for start, end in [(0, 1), (0, 3), (1, 5)]:
         between = {"after": whole[start]["cursor"], "before": whole[end]["cursor"]}
@@ -70,7 +70,7 @@ async def test_page_info_tells_the_truth_between_two_cursors(api: MemoryEndpoint
             assert page["pageInfo"]["hasPreviousPage"] is True
 
 
-async def test_a_page_before_a_cursor_tells_that_there_is_more_behind_it(api: MemoryEndpoint) -> None:
+async def test_a_page_before_a_cursor_shows_that_there_is_more_behind_it(api: MemoryEndpoint) -> None:
     whole = (await api.ask(PAGE, {"first": 100}))["ordersByStatus"]["edges"]
     page = (await api.ask(PAGE, {"first": 5, "before": whole[1]["cursor"]}))["ordersByStatus"]
     assert page["edges"] == whole[:1]
@@ -82,7 +82,7 @@ async def test_a_page_before_a_cursor_tells_that_there_is_more_behind_it(api: Me
     assert page["pageInfo"]["hasPreviousPage"] is True
 
 
-async def test_a_page_of_none_tells_whether_there_is_anything(api: MemoryEndpoint) -> None:
+async def test_a_page_of_no_items_shows_whether_there_is_anything(api: MemoryEndpoint) -> None:
     page = (await api.ask(PAGE, {"first": 0}))["ordersByStatus"]
     assert page["edges"] == []
     assert page["pageInfo"]["hasNextPage"] is True

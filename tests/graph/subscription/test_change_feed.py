@@ -68,7 +68,7 @@ async def test_changes_come_with_the_item_as_it_is() -> None:
         assert {each.type for each in received} == {"Order", "OrderEvent"}
 
 
-async def test_it_resumes_after_a_position_and_tells_each_item_once() -> None:
+async def test_it_resumes_after_a_position_and_sends_each_item_once() -> None:
     async with shop() as served:
         order = await served.order()
         async with await _follow(served) as changes:
@@ -100,7 +100,7 @@ async def test_a_role_is_told_what_it_may_read_and_no_attribute_more() -> None:
 
 
 @pytest.mark.parametrize(("subject", "expected"), [("own", True), ("u-1002", False)])
-async def test_a_role_of_own_rows_is_told_of_its_own(subject: str, expected: bool) -> None:
+async def test_a_role_of_own_rows_receives_its_own_changes(subject: str, expected: bool) -> None:
     """`User` lies in the partition of its subject: a change of another's is not told."""
     async with shop() as served:
         subject = "u-1001" if subject == "own" else subject
@@ -116,7 +116,7 @@ async def test_a_role_of_own_rows_is_told_of_its_own(subject: str, expected: boo
             assert [each.type for each in found] == (["User"] if expected else [])
 
 
-async def test_another_tenants_changes_are_not_told() -> None:
+async def test_another_tenants_changes_are_not_reported() -> None:
     async with shop() as served, await _follow(served, tenant="globex") as changes:
         reading = Reading(changes)
         await reading.until_idle()
@@ -124,7 +124,7 @@ async def test_another_tenants_changes_are_not_told() -> None:
         assert await reading.until_idle() == []
 
 
-async def test_what_is_gone_is_told_without_values() -> None:
+async def test_what_is_gone_is_reported_without_values() -> None:
     async with shop() as served, await _follow(served) as changes:
         reading = Reading(changes)
         await reading.until_idle()

@@ -124,7 +124,7 @@ async def test_trouble_with_a_session_ends_nothing(error: GatewayError, monkeypa
             assert (await waiting)["data"]["orderChanged"]["status"] == "SHIPPED"
 
 
-async def test_a_defect_is_told_and_leaves_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_defect_is_reported_and_leaves_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     async with shop() as served:
         order = await served.order()
         async with served.connect(bearer(), ITEM, {"id": order["orderId"]}) as events:
@@ -211,7 +211,7 @@ class Expired:
         return False
 
 
-async def test_who_shares_a_read_is_told_nothing_once_the_own_token_has_expired(
+async def test_a_subscriber_that_shares_a_read_receives_nothing_once_its_own_token_has_expired(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(room, "CHECK_SECONDS", 1e6)

@@ -95,7 +95,7 @@ async def test_what_is_wrong_has_its_status(token: str | None, query: str, metho
         assert (await answer.line())["errors"][0]["extensions"]["code"] == code
 
 
-async def test_a_suspended_tenant_is_told_and_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_suspended_tenant_gets_an_error_and_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "CHECK_SECONDS", 0.02)
     async with shop() as served, _requested(served, bearer()) as (answer, running):
         await answer.start()

@@ -261,7 +261,7 @@ def _is_active(row: dict[str, Any]) -> bool:
 
 
 @pytest.mark.parametrize("seed", range(drawn(40, 10)))
-def test_no_state_of_an_item_is_told_twice(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_state_of_an_item_is_sent_twice(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     unreliable(monkeypatch, Random(f"failures {seed}"))
     run_virtually(_history(seed, ItemClient, lambda key: key == ("TENANT#acme#ORDER#o-1001", "META")))
 

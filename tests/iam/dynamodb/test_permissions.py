@@ -99,7 +99,7 @@ def test_every_member_of_a_transaction_counts() -> None:
     assert permissions().check("TransactWriteItems", {"TransactItems": members}) == Allow(("identity/OwnRows",))
 
 
-def test_a_query_of_an_index_is_judged_by_the_key_of_the_index() -> None:
+def test_a_query_of_an_index_is_authorised_by_the_key_of_the_index() -> None:
     body = {"TableName": "orders", "IndexName": "GSI1", "KeyConditionExpression": "GSI1PK = :v"}
     own = {"ExpressionAttributeValues": {":v": {"S": "TENANT#acme#EMAIL#x"}}}
     foreign = {"ExpressionAttributeValues": {":v": {"S": "TENANT#globex#EMAIL#x"}}}
@@ -201,7 +201,7 @@ def test_a_hidden_attribute_is_not_filtered_by() -> None:
     assert not permissions(READS, HIDDEN).check("Query", body).allowed
 
 
-def test_attributes_denied_tells_which_and_why() -> None:
+def test_attributes_denied_shows_which_and_why() -> None:
     granted = permissions(READS, HIDDEN)
     names = ["name", "email", "phone"]
     denied = granted.attributes_denied(names, "GetItem", "orders", leading_key="TENANT#acme#")

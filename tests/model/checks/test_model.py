@@ -126,7 +126,7 @@ def test_a_wrong_template_is_found_when_the_model_is_made() -> None:
     assert "entity Thing: key `TENANT#{thingId}`" in fault(thing(key=Key(pk="TENANT#{thingId}", sk="META")))
 
 
-def test_every_fault_of_every_part_is_told_at_once() -> None:
+def test_every_fault_of_every_part_is_reported_at_once() -> None:
     wrong_key = thing(name="First", key=Key(pk="first", sk="{nothing"), unique=("mail",))
     wrong_index = thing(name="Second", key=Key(pk="SECOND#{thingId}", sk="META"), indexes=(on("GSI9"),))
     busy = thing(name="Third", key=Key(pk="THIRD#{colour}", sk="{thingId}"), expiry=None)

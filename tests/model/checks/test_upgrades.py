@@ -79,7 +79,7 @@ def test_the_shards_of_a_key_do_not_change() -> None:
     assert "only an index can change its shards" in faults_of(entity)
 
 
-def test_the_page_tells_what_is_under_way() -> None:
+def test_the_page_shows_what_is_under_way() -> None:
     page = access_patterns(NEW)
     assert "Query on 4 shards, in parallel" in page
     assert "moving from or to 2 shards, 4 are written" in page
@@ -99,5 +99,5 @@ def test_the_page_tells_what_is_under_way() -> None:
         ("", None),
     ],
 )
-def test_a_partition_key_tells_whose_it_is(key: str, tenant: str | None) -> None:
+def test_a_partition_key_names_its_tenant(key: str, tenant: str | None) -> None:
     assert tenant_of(key) == tenant

@@ -28,7 +28,7 @@ def test_values_come_back_as_they_went_out() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "2026-01-31T12:00:00", "soon", 5, None, "0001-01-01T00:00:00+14:00"])
-def test_a_moment_needs_date_time_and_zone(text: object) -> None:
+def test_a_timestamp_needs_date_time_and_zone(text: object) -> None:
     assert MOMENT.parse is not None
     with pytest.raises(BadUserInput):
         MOMENT.parse(text)

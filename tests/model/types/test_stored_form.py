@@ -75,7 +75,7 @@ def test_whole_numbers_come_back_as_integers(number: int) -> None:
 
 
 @given(MOMENTS)
-def test_moments_come_back_in_utc_to_the_microsecond(moment: datetime) -> None:
+def test_timestamps_come_back_in_utc_to_the_microsecond(moment: datetime) -> None:
     back = through(Timestamp(), moment)
     assert back == moment
     assert back.utcoffset() == timedelta()
@@ -229,7 +229,7 @@ def test_a_decoder_never_makes_up_a_value_for_another_type(kind: AttributeType) 
         read({"NULL": True})
 
 
-def test_the_moment_is_written_with_six_decimals_in_utc() -> None:
+def test_the_timestamp_is_written_with_six_decimals_in_utc() -> None:
     moment = datetime(2026, 1, 31, 23, 30, tzinfo=timezone(timedelta(hours=1)))
     assert Timestamp().encode("a", moment) == {"S": "2026-01-31T22:30:00.000000Z"}
     assert through(Timestamp(), moment) == datetime(2026, 1, 31, 22, 30, tzinfo=UTC)

@@ -24,7 +24,7 @@ def faults_of(kind: AttributeType, value: object) -> list[str]:
         (MONTH, "2026-12", []),
     ],
 )
-def test_a_value_that_breaks_a_rule_is_told(kind: AttributeType, value: str, expected: list[str]) -> None:
+def test_a_value_that_breaks_a_rule_is_reported(kind: AttributeType, value: str, expected: list[str]) -> None:
     assert faults_of(kind, value) == expected
 
 

@@ -83,7 +83,7 @@ def test_every_fault_of_a_file_is_named(tmp_path: Path, content: Any, fault: str
     assert fault in caught.value.message
 
 
-def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="cannot be read"):
         read_assumptions(tmp_path / "absent.json", MODEL)
     deep = tmp_path / "deep.json"

@@ -138,7 +138,7 @@ def test_a_throttled_gateway_is_asked_again(running: Running, tmp_path: Path, mo
     assert running.books() == titles, "each once, although ids are made by the gateway"
 
 
-def test_who_may_not_write_is_refused_before_a_row(running: Running, tmp_path: Path) -> None:
+def test_a_caller_that_may_not_write_is_refused_before_a_row(running: Running, tmp_path: Path) -> None:
     source = written(tmp_path, "books.jsonl", {"genreId": "g", "title": "A"})
     with pytest.raises(Refused, match="viewer"):
         run(running, "Book", source, token=bearer("viewer"))

@@ -115,7 +115,7 @@ async def test_an_empty_answer_to_what_should_be_denied_is_a_hole() -> None:
         ConditionFailed("condition", said=AwsFailure("ConditionalCheckFailedException")),
     ],
 )
-async def test_who_is_told_that_something_is_absent_was_not_denied(error: Exception) -> None:
+async def test_a_call_that_reports_an_absent_resource_was_not_denied(error: Exception) -> None:
     def tells(tenant: TenantId, operation: str, body: Mapping[str, Any]) -> Answer | None:
         if operation == "CreateBackup":
             raise error

@@ -135,7 +135,7 @@ def test_plan_backfill_verify_switch(migration: Migration) -> None:
     assert "already done" in said
 
 
-def test_what_cannot_be_read_is_told_and_left(migration: Migration) -> None:
+def test_what_cannot_be_read_is_reported_and_left(migration: Migration) -> None:
     broken = {**old_rows(1)[0], "state": {"S": "LOST"}}
     migration.put([broken])
     code, said = migration.run()
@@ -157,14 +157,14 @@ def test_what_is_asked_for_wrongly_is_refused(changes: dict[str, Any]) -> None:
         migrate(wanted, NEW, ended_by_signals, Console(file=io.StringIO()))
 
 
-def test_what_does_not_exist_is_told(migration: Migration) -> None:
+def test_what_does_not_exist_is_reported(migration: Migration) -> None:
     with pytest.raises(BadUserInput):
         migration.run(tenant="Not A Tenant")
     with pytest.raises(TableMissing):
         migration.run(table="another-table")
 
 
-def test_an_interruption_is_told_with_how_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interruption_is_reported_with_how_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(work: Any) -> None:
         work.close()
         raise KeyboardInterrupt
@@ -287,7 +287,7 @@ def test_without_describe_table_there_is_no_total_and_all_the_same_work(migratio
     assert migration.rows() == expected()
 
 
-def test_who_may_not_scan_does_not_migrate(migration: Migration) -> None:
+def test_an_operator_that_may_not_scan_does_not_migrate(migration: Migration) -> None:
     with pytest.raises(AccessDenied):
         migration.run(keys=_operator(migration, _MIGRATION[1:]))
 
@@ -307,7 +307,7 @@ async def test_an_assumed_role_is_kept_until_it_is_about_to_end(iam_sandbox: Iam
     assert (await operator.credentials()).access_key != first.access_key
 
 
-async def test_a_role_that_cannot_be_assumed_is_told(iam_sandbox: IamSandbox) -> None:
+async def test_a_role_that_cannot_be_assumed_is_reported(iam_sandbox: IamSandbox) -> None:
     keys = iam_sandbox.application
     session = boto3.Session(
         aws_access_key_id=keys.access_key, aws_secret_access_key=keys.secret_key, region_name=iam_sandbox.region
@@ -335,5 +335,5 @@ def test_the_operators_credentials_are_the_default(migration: Migration, monkeyp
     assert migration.rows() == expected()
 
 
-def test_a_wish_does_not_show_its_keys() -> None:
+def test_options_do_not_show_their_keys() -> None:
     assert "AKID" not in repr(replace(Migrate(**OPTIONS), keys=Given(Credentials("AKID", "secret"))))

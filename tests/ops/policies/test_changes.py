@@ -35,7 +35,7 @@ def older(**actions: str) -> dict[str, Any]:
 OLD = {"viewer": "dynamodb:BatchGetItem", "support": "dynamodb:PutItem"}
 
 
-def test_each_role_is_told_as_wider_narrower_or_equal() -> None:
+def test_each_role_is_reported_as_wider_narrower_or_equal() -> None:
     found = changes(older(**OLD), documents(MODEL), EXAMPLE)
     by_role = {change.who: change for change in found}
     assert by_role["viewer"] == RoleChange("viewer", "wider", ("dynamodb:BatchGetItem",))

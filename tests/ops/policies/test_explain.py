@@ -33,7 +33,7 @@ def test_a_foreign_key_is_denied_by_every_layer_for_itself() -> None:
     assert "in `OwnIndexRows` condition" in boundary
 
 
-def test_a_role_that_may_not_write_is_told_by_its_session() -> None:
+def test_a_role_that_may_not_write_is_recognised_by_its_session() -> None:
     made = explained("viewer", "PutItem PK=TENANT#acme#USER#1 SK=PROFILE")
     ((identity, session, _),) = made.layers
     assert identity == "identity: allowed by `OwnItems`"
@@ -55,7 +55,7 @@ def test_support_is_told_which_rule_hides_what_it_asks(request_line: str, statem
     assert f"session: denied by `{statement}`" in as_text(made)
 
 
-def test_every_member_of_a_transaction_is_judged() -> None:
+def test_every_member_of_a_transaction_is_authorised() -> None:
     made = explained("editor", "TransactWriteItems Put PK=TENANT#acme#X SK=1 Delete PK=TENANT#globex#X SK=1")
     assert [layers[0] for layers in made.layers] == [
         "identity: allowed by `OwnItems`",

@@ -24,7 +24,7 @@ def parsed(line: str) -> tuple[Authorisation, ...]:
     return authorisations(operation, made, PLACE)
 
 
-def test_a_key_is_a_key() -> None:
+def test_pk_and_sk_are_the_key_of_the_request() -> None:
     assert body("GetItem PK=TENANT#a#USER#1 SK=PROFILE") == {
         "TableName": "shop",
         "Key": {"PK": {"S": "TENANT#a#USER#1"}, "SK": {"S": "PROFILE"}},
@@ -89,7 +89,7 @@ def test_options_reach_the_request() -> None:
         ("TransactWriteItems PK=a SK=b", "a member must start with one of Put, Update, Delete, ConditionCheck"),
     ],
 )
-def test_a_line_that_says_nothing_is_told_so(line: str, message: str) -> None:
+def test_a_line_that_is_not_understood_is_refused(line: str, message: str) -> None:
     with pytest.raises(BadUserInput) as caught:
         body(line)
     assert message in caught.value.message

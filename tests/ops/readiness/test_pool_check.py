@@ -127,7 +127,7 @@ async def test_an_index_whose_endpoint_fails_is_not_missing() -> None:
     assert fault.cause == "endpoint"
 
 
-async def test_who_is_throttled_has_reached_it() -> None:
+async def test_a_throttled_call_has_reached_the_table() -> None:
     assert await check(refusing(table=ThroughputExceeded("slow down"))).faults(POOL) == ()
 
 

@@ -60,7 +60,7 @@ async def test_keys_of_tables_are_looked_up_once() -> None:
     assert engine.called == ["ListTables", "DescribeTable", "ListTables", "DescribeTable"]
 
 
-async def test_a_table_that_was_made_anew_is_looked_at_anew() -> None:
+async def test_a_table_that_was_recreated_is_described_again() -> None:
     engine = Catalogue({TABLE: "id"})
     judge = Authorizer(account_with(DEPLOYMENT, policies()), engine)
     with pytest.raises(AwsFault):

@@ -46,7 +46,7 @@ async def _engine(request: Request) -> Response:
     return JSONResponse(said, 400 if said["target"].endswith("Fail") else 200)
 
 
-async def test_a_request_reaches_the_other_engine_signed_anew() -> None:
+async def test_a_request_is_signed_again_for_the_other_engine() -> None:
     with listening() as (found, url), serving(Starlette(routes=[Route("/", _engine, methods=["POST"])]), found):
         engine = Forwarded(url, "eu-west-1")
         answer = await engine.call("DynamoDB_20120810.GetItem", b'{"TableName": "t"}')

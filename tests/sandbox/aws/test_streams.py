@@ -181,7 +181,7 @@ async def test_a_third_reader_of_a_shard_is_throttled(engine: Embedded) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "nonsense", "arn|1|bm9uZQ=="])
-async def test_an_iterator_that_is_none_is_refused(engine: Embedded, text: str) -> None:
+async def test_an_invalid_iterator_is_refused(engine: Embedded, text: str) -> None:
     with pytest.raises(AwsFault) as fault:
         await streams(engine, "GetRecords", ShardIterator=text)
     assert fault.value.name == "ValidationException"

@@ -114,13 +114,13 @@ async def test_a_slow_body_is_not_waited_for(client: AsyncClient, monkeypatch: p
         ({"tenant": "acme", "role": "v" * 5_000}, "send a JSON object of at most 4096 bytes"),
     ],
 )
-async def test_a_wrong_wish_is_told(client: AsyncClient, wanted: Any, said: str) -> None:
+async def test_a_wrong_request_is_reported(client: AsyncClient, wanted: Any, said: str) -> None:
     response = await request_token(client, wanted)
     assert response.status_code == 400
     assert response.json()["error"].startswith(said)
 
 
-async def test_what_is_no_json_is_told(client: AsyncClient) -> None:
+async def test_invalid_json_is_reported(client: AsyncClient) -> None:
     assert (await client.post(TOKEN_PATH, content=b"{")).status_code == 400
 
 

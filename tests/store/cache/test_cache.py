@@ -42,7 +42,7 @@ async def test_a_page_is_read_once(store: CachedStore) -> None:
     assert store.calls == ["Query"]
 
 
-async def test_each_shard_is_kept_by_itself_and_merged_anew(store: CachedStore) -> None:
+async def test_each_shard_is_kept_by_itself_and_merged_again(store: CachedStore) -> None:
     for number in range(9):
         store.put(f"t{number}", at=NOW - timedelta(minutes=number))
     first = await store.page("thingsOfKind", kind="k")
@@ -139,7 +139,7 @@ async def test_no_answer_is_older_than_its_declaration_allows(share: float) -> N
     await store.cache.close()
 
 
-async def test_what_was_read_at_one_moment_is_not_renewed_at_one_moment() -> None:
+async def test_what_was_read_at_the_same_time_is_not_renewed_at_the_same_time() -> None:
     shares = iter([0.0, 1.0])
     store = CachedStore(jitter=lambda: next(shares))
     store.put("a")
@@ -191,7 +191,7 @@ async def test_what_the_caller_does_to_an_item_does_not_reach_the_cache(store: C
         item.values["rank"] = Forbidden("changed by the reader")
 
 
-async def test_the_policies_judge_before_every_hit(store: CachedStore) -> None:
+async def test_the_policies_are_evaluated_before_every_hit(store: CachedStore) -> None:
     """The same tenant and the same policies, but a session that they do not let in."""
     store.put("t")
     await store.rank("t")
@@ -305,7 +305,7 @@ async def test_what_is_explained_shows_the_form_of_what_was_answered(store: Cach
     assert (read.source, read.operation) == ("table", "GetItem")
 
 
-async def test_figures_tell_what_was_saved_by_group_of_tenants(store: CachedStore) -> None:
+async def test_figures_show_what_was_saved_by_group_of_tenants(store: CachedStore) -> None:
     store.put("t")
     for _ in range(4):
         await store.rank("t")

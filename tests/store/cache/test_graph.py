@@ -87,7 +87,7 @@ async def test_tenants_who_ask_the_same_at_one_time_see_only_their_own(api: Cach
     assert counts.hits + counts.shared > counts.misses
 
 
-async def test_the_log_line_tells_calls_from_cached_reads(
+async def test_the_log_line_distinguishes_calls_from_cached_reads(
     api: CachedEndpoint, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO", "gateway.operation")

@@ -57,7 +57,7 @@ def test_more_writes_than_are_remembered_count_for_everything(recent: RecentWrit
     assert recent.item(ACME, key("n1")) == 5.0
 
 
-def test_who_writes_all_the_time_has_old_writes_forgotten(recent: RecentWrites) -> None:
+def test_old_writes_of_a_caller_that_writes_all_the_time_are_forgotten(recent: RecentWrites) -> None:
     """Or after a thousand different items everything would count as written, again and again."""
     for number in range(5_000):
         recent.note(ACME, write(f"n{number}"), number * 0.1)

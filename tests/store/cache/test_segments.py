@@ -72,7 +72,7 @@ def test_a_tenant_that_had_much_and_dropped_it_keeps_what_is_left() -> None:
     assert all(room.use("shrunk", number) for number in range(90, 100))
 
 
-def test_who_comes_later_gets_a_share_from_who_has_most() -> None:
+def test_a_tenant_that_comes_later_gets_a_share_from_the_one_that_has_most() -> None:
     room = Room()
     for number in range(128):
         room.keep("early", number)
@@ -117,7 +117,7 @@ def test_what_was_renewed_is_not_over_with_what_it_replaces() -> None:
     assert room.segments.bytes == 10_000
 
 
-def test_a_shelf_that_was_cleared_takes_nothing_more() -> None:
+def test_a_segment_that_was_cleared_takes_nothing_more() -> None:
     room = Room()
     room.keep("a", 1)
     segment = room.segments.of(TenantId("a"))
@@ -128,7 +128,7 @@ def test_a_shelf_that_was_cleared_takes_nothing_more() -> None:
     assert (room.segments.bytes, room.segments.entries, len(room.segments)) == (0, 0, 0)
 
 
-def test_what_is_left_of_a_shelf_that_was_cleared_does_not_stand_in_the_way() -> None:
+def test_what_is_left_of_a_segment_that_was_cleared_does_not_stand_in_the_way() -> None:
     room = Room()
     for number in range(64):
         room.keep("gone", number)
@@ -161,7 +161,7 @@ def test_bookkeeping_does_not_outgrow_what_is_kept() -> None:
         max_size=200,
     )
 )
-def test_bytes_and_entries_are_always_what_the_shelves_hold(steps: list[tuple[str, str, int, int]]) -> None:
+def test_bytes_and_entries_are_always_what_the_segments_hold(steps: list[tuple[str, str, int, int]]) -> None:
     room = Room()
     for step, tenant, number, size in steps:
         match step:

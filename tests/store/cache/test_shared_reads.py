@@ -46,7 +46,7 @@ async def test_other_tenants_and_other_policies_read_for_themselves(store: Cache
 
 
 @pytest.mark.parametrize("leaving", [0, 1, 4])
-async def test_who_is_cancelled_leaves_the_read_to_the_others(store: CachedStore, leaving: int) -> None:
+async def test_a_caller_that_is_cancelled_leaves_the_read_to_the_others(store: CachedStore, leaving: int) -> None:
     store.put("t")
     held = store.memory.hold("GetItem")
     waiting = [asyncio.create_task(store.rank("t")) for _ in range(5)]
@@ -73,7 +73,7 @@ async def test_what_all_have_left_is_still_kept(store: CachedStore) -> None:
     assert store.calls == ["GetItem"]
 
 
-async def test_a_failure_is_told_to_each_as_an_error_of_its_own_and_is_not_kept(store: CachedStore) -> None:
+async def test_a_failure_is_reported_to_each_as_an_error_of_its_own_and_is_not_kept(store: CachedStore) -> None:
     store.put("t")
     store.memory.script["GetItem"].append(ThroughputExceeded("slow down"))
     failures = await asyncio.gather(*(store.rank("t") for _ in range(3)), return_exceptions=True)
@@ -83,7 +83,7 @@ async def test_a_failure_is_told_to_each_as_an_error_of_its_own_and_is_not_kept(
     assert await store.rank("t") == 1
 
 
-async def test_what_is_no_error_of_ours_is_told_as_it_is(store: CachedStore) -> None:
+async def test_an_error_of_another_library_is_raised_as_it_is(store: CachedStore) -> None:
     store.memory.script["GetItem"].append(LookupError("a fault of the program"))
     with pytest.raises(LookupError):
         await store.rank("t")

@@ -248,7 +248,7 @@ async def test_of_two_writes_at_one_time_none_is_carried(store: CachedStore) -> 
     assert await store.rank("t") == 3
 
 
-async def test_a_request_that_is_not_understood_empties_the_tenants_shelf(store: CachedStore) -> None:
+async def test_a_request_that_is_not_understood_empties_the_tenants_segment(store: CachedStore) -> None:
     for tenant in (ACME, GLOBEX):
         store.put("t", tenant)
         await store.rank("t", Access(session(tenant)))

@@ -36,7 +36,7 @@ def field(api: MemoryEndpoint, text: str) -> CodeField:
         ("score(factor: 1)", {"userId"}, True),
     ],
 )
-def test_what_the_rows_alone_tell_is_a_column(text: str, denied: set[str], column: bool) -> None:
+def test_what_the_rows_alone_decide_is_a_column(text: str, denied: set[str], column: bool) -> None:
     found = field(MemoryEndpoint(served=coded_shop()), text)
     assert is_column(found, frozenset(denied)) is column
     assert refused_attribute(found, frozenset(denied)) == (min(denied) if denied else None)

@@ -275,7 +275,7 @@ async def test_a_lane_is_made_once_for_all_who_wait_and_beside_the_loop(monkeypa
     assert all(answer == answers[0] for answer in answers)
 
 
-async def test_who_leaves_while_a_lane_is_made_does_not_take_it_from_the_others(api: MemoryEndpoint) -> None:
+async def test_a_caller_that_leaves_while_a_lane_is_made_does_not_take_it_from_the_others(api: MemoryEndpoint) -> None:
     query = '{ product(productId: "p-1001") { title } }'
     leaving, staying = (asyncio.ensure_future(api.ask(query)) for _ in range(2))
     async with asyncio.timeout(60):

@@ -74,7 +74,7 @@ async def test_a_row_with_an_expiry_that_its_type_does_not_have_steps_back(api: 
     assert api.lanes == {"expiry": 1}
 
 
-async def test_the_row_that_only_tells_of_a_next_page_is_checked_too(api: MemoryEndpoint) -> None:
+async def test_the_row_that_only_shows_a_next_page_is_checked_too(api: MemoryEndpoint) -> None:
     """INVARIANT: every row is of the tenant, also one that is not shown: or `hasNextPage` would tell of it."""
     first, second = [row for row in api.memory.rows.values() if row.get("GSI3PK", {}).get("S") == REVIEW][:2]
     foreign = {**first, "PK": {"S": "TENANT#globex#ORDER#o-1"}, "GSI3SK": {"S": "9"}}

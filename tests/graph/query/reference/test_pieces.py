@@ -32,7 +32,7 @@ async def test_one_turn_of_the_loop_completes_one_piece() -> None:
     await asyncio.wait_for(asyncio.gather(*turns), 10)
 
 
-async def test_who_was_cancelled_takes_no_turn() -> None:
+async def test_a_caller_that_was_cancelled_takes_no_turn() -> None:
     pieces = Pieces(TurnOrder())
     left, stays = pieces.turn(PIECE), pieces.turn(PIECE)
     left.cancel()

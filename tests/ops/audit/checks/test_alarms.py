@@ -97,7 +97,7 @@ def test_math_over_more_than_ten_metrics_fails(case: Case) -> None:
     assert fact == "alarm `large`: has 11 metrics, CloudWatch evaluates 10"
 
 
-def test_an_alarm_that_tells_nobody_fails_unless_a_composite_does(case: Case) -> None:
+def test_an_alarm_that_notifies_nobody_fails_unless_a_composite_does(case: Case) -> None:
     silent = tuple(replace(alarm, actions=()) for alarm in listed(case))
     [fact] = failures(alarms, changed(case, alarms=silent))
     assert fact.startswith("no notification by ")
@@ -119,7 +119,7 @@ def test_alarms_that_nobody_may_list_are_unknown(case: Case) -> None:
     assert verdicts(alarms(changed(case, alarms=UnknownFact("why")))) == {LineVerdict.UNKNOWN}
 
 
-def test_a_topic_without_a_subscriber_who_confirmed_tells_nobody(case: Case) -> None:
+def test_a_topic_without_a_confirmed_subscriber_notifies_nobody(case: Case) -> None:
     deaf = changed(case, subscribers={TOPIC: 0})
     topic, nobody = failures(alarms, deaf)
     assert topic == f"the topic `{TOPIC}` has no subscriber who has confirmed"

@@ -78,18 +78,18 @@ def test_keys_do_not_show() -> None:
     assert "secret-text" not in repr(AuditedAccount(REGION, credentials=Credentials("key", "secret-text")))
 
 
-def test_a_profile_that_does_not_exist_is_told() -> None:
+def test_a_profile_that_does_not_exist_is_reported() -> None:
     with pytest.raises(ConfigurationError, match=r"--profile: `no-such-profile` cannot be used: .*could not be found"):
         Live(AuditedAccount(REGION, profile="no-such-profile"))
 
 
-def test_an_address_that_is_none_is_unknown() -> None:
+def test_an_invalid_address_is_unknown() -> None:
     live = Live(AuditedAccount(REGION, "not an address", credentials=Credentials("a", "b")))
     found = learn(lambda: live.call("dynamodb", "list_tables"))
     assert found == UnknownFact("dynamodb cannot be called: Invalid endpoint: not an address")
 
 
-def test_nobody_without_credentials_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_credentials_nothing_can_be_called(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE"):
         monkeypatch.delenv(name, raising=False)
     for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):

@@ -19,7 +19,7 @@ def test_metric_alarms_come_with_their_metrics(facts: Facts) -> None:
     assert by_name["system-errors"].expressions == 1
 
 
-def test_composite_alarms_come_with_their_rule_and_switched_off_ones_tell_nobody() -> None:
+def test_composite_alarms_come_with_their_rule_and_switched_off_ones_notify_nobody() -> None:
     answer = {
         "CompositeAlarms": [{"AlarmName": "page", "AlarmRule": 'ALARM("a")', "AlarmActions": ["topic"]}],
         "MetricAlarms": [{"AlarmName": "off", "ActionsEnabled": False, "AlarmActions": ["topic"], "Metrics": []}],

@@ -139,7 +139,7 @@ async def test_a_silo_without_a_cluster_does_not_use_that_of_the_pool(dax: DaxSt
     assert node.calls == {}
 
 
-async def test_every_request_is_judged_before(dax: DaxStore, node: DaxNode) -> None:
+async def test_every_request_is_authorised_first(dax: DaxStore, node: DaxNode) -> None:
     dax.put("t")
     locked_out = Access(session(of=GLOBEX))
     for read in (dax.rank("t", locked_out), dax.things("t", "u", access=locked_out), dax.ranked(locked_out)):
@@ -322,7 +322,7 @@ async def test_more_requests_than_threads_read_the_table(node: DaxNode) -> None:
     await store.reads.close()
 
 
-async def test_a_request_that_is_cancelled_tells_nothing_about_the_cluster(dax: DaxStore, node: DaxNode) -> None:
+async def test_a_cancelled_request_says_nothing_about_the_cluster(dax: DaxStore, node: DaxNode) -> None:
     dax.put("t")
     await dax.answered()
     node.trouble = "silence"

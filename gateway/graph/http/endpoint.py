@@ -283,7 +283,7 @@ class Endpoint:
         log.operation = name[:MAX_NAME] if name is not None else None
         log.operation_type = operation.kind
         if method == "GET" and operation.kind == "mutation":
-            raise HttpError(HTTPStatus.METHOD_NOT_ALLOWED, "only queries are asked by GET", {"Allow": "POST"})
+            raise HttpError(HTTPStatus.METHOD_NOT_ALLOWED, "only queries can be sent by GET", {"Allow": "POST"})
         if request.extensions:
             self.persisted.keep(caller.session.tenant, request)
             log.priced = request.extensions.get(COST) is True

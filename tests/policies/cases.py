@@ -263,7 +263,7 @@ def gateway_cases() -> Iterator[Case]:
 
 
 def endpoint_cases() -> Iterator[Case]:
-    """The network's door: the tenants' role, with a tenant, on the table."""
+    """The policy of the VPC endpoint: the tenants' role, with a tenant, on the table."""
     caller: Context = {**_TAGS, "aws:PrincipalArn": TENANT_ROLE}
     for action in ITEM_ACTIONS:
         yield from (Case(True, f"dynamodb:{action}", resource, caller) for resource in (TABLE, *INDEXES))

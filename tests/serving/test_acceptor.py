@@ -1,4 +1,4 @@
-"""A busy loop has few turns: whoever waits at the door is let in within a handful of them."""
+"""A busy loop has few turns: a waiting connection is accepted within a handful of them."""
 
 import asyncio
 import errno

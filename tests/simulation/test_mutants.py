@@ -48,7 +48,7 @@ DEFECTS: dict[str, tuple[list[tuple[Any, str, Any]], str]] = {
         [
             (cache, "item_read", _without_tenant(read_path.item_read)),
             (cache, "page_read", _without_tenant(read_path.page_read)),
-            (Segments, "of", lambda shelves, tenant: _OF(shelves, EVERYBODY)),
+            (Segments, "of", lambda segments, tenant: _OF(segments, EVERYBODY)),
         ],
         "a row of another tenant was read",
     ),

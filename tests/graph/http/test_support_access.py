@@ -29,7 +29,7 @@ PRODUCT = '{ product(productId: "p-1001") { productId } }'
 class SupportDoor:
     """Takes everybody for a person with support access."""
 
-    door: CallerSource
+    source: CallerSource
     suspended: bool = False
     refused: bool = False
 
@@ -40,7 +40,7 @@ class SupportDoor:
         if self.refused:
             with naming_grant(GRANT):
                 raise TokenRefused("support access was revoked")
-        caller = await self.door.open(authorization, lambda principal: None)
+        caller = await self.source.open(authorization, lambda principal: None)
         principal = replace(caller.principal, subject=f"support:{GRANT.actor}", expires_at=1_800_000_000, support=GRANT)
         identified(principal)
         if self.suspended:

@@ -18,14 +18,14 @@ from gateway.testing import GraphQLErrors, serve
 from tests.graph.fixtures import MemoryEndpoint
 from tests.graph.http.test_endpoint import code
 from tests.graph.mutation import library
-from tests.graph.mutation.shelf import kept_right, send, shelf, shelf_model, stocked
+from tests.graph.mutation.books import books, books_model, kept_right, send, stocked
 from tests.graph.mutation.test_late_mutations import time_over
 from tests.model.build import model, thing
 
 
 @pytest.fixture
 def api() -> MemoryEndpoint:
-    return shelf()
+    return books()
 
 
 def book(number: object, **more: Any) -> dict[str, Any]:
@@ -132,7 +132,7 @@ async def test_the_number_of_items_is_bounded(api: MemoryEndpoint, count: int) -
 
 
 async def test_atomic_writes_all_items_in_one_transaction() -> None:
-    api = shelf(atomic=True)
+    api = books(atomic=True)
     await stocked(api)
     made = await send(api, "bulkCreateBook", [book(n, code=f"c{n}") for n in range(9)], key="k")
     assert made["writtenCount"] == 9
@@ -150,7 +150,7 @@ async def test_atomic_writes_all_items_in_one_transaction() -> None:
     ],
 )
 async def test_atomic_writes_nothing_where_one_item_is_wrong(wrong: dict[str, Any], fields: str) -> None:
-    api = shelf(atomic=True)
+    api = books(atomic=True)
     await stocked(api)
     await send(api, "bulkCreateBook", [book("old")])
     made = await send(api, "bulkCreateBook", [book(0), wrong, book(2)])
@@ -163,12 +163,12 @@ async def test_atomic_writes_nothing_where_one_item_is_wrong(wrong: dict[str, An
 
 async def test_atomic_refuses_what_is_larger_than_a_transaction() -> None:
     limits = EndpointLimits(body_bytes=9_000_000, seconds=600)
-    api = shelf(atomic=True, limits=limits)
+    api = books(atomic=True, limits=limits)
     await stocked(api)
     made = await send(api, "bulkCreateBook", [book(n, title="x" * 290_000) for n in range(9)])
     assert made["errors"] == [{"code": "INVALID", "field": "items"}]
     assert kept_right(api) == 0
-    each = shelf(limits=limits)
+    each = books(limits=limits)
     await stocked(each)
     assert (await send(each, "bulkCreateBook", [book(n, title="x" * 290_000) for n in range(9)]))["writtenCount"] == 9
 
@@ -270,7 +270,7 @@ async def test_what_the_policies_refuse_is_refused_alone() -> None:
     query = """mutation ($items: [CreateNoteInput!]!) { bulkCreateNote(input: {items: $items}) {
       results { written errors { code field } } } }"""
     read = 'query ($note: ID!) { note(readerId: "ann", noteId: $note) { noteId } }'
-    async with serve("tests.graph.mutation.shelf") as client:
+    async with serve("tests.graph.mutation.books") as client:
         made = await client.mutate(query, {"items": given}, role="reader", subject="ann")
         assert states(made["bulkCreateNote"]) == [True, [("FORBIDDEN", "items.1")], True]
         found = [(await client.query(read, {"note": each["noteId"]}, role="admin"))["note"] for each in given]
@@ -298,7 +298,7 @@ async def test_a_role_that_removes_nothing_does_not_remove_many(api: MemoryEndpo
 
 
 async def test_the_estimate_grows_with_the_items_and_what_is_read_for_them() -> None:
-    api = shelf(cost_limits=CostLimits(units=0.1))
+    api = books(cost_limits=CostLimits(units=0.1))
 
     async def units(count: int, select: str, **more: Any) -> float:
         query = f"""mutation ($items: [CreateBookInput!]!, $key: String) {{
@@ -331,7 +331,7 @@ _TOO_MANY = (
 )
 def test_what_cannot_fit_is_refused_at_load(options: dict[str, Any], fault: str) -> None:
     with pytest.raises(ModelError) as caught:
-        shelf_model(**options)
+        books_model(**options)
     assert f"mutation {fault}" in caught.value.faults
 
 

@@ -172,11 +172,11 @@ def test_a_field_that_is_asked_for_in_two_fragments_counts_once() -> None:
 
 def test_the_most_expensive_type_behind_a_global_id_counts() -> None:
     one = '{ node(id: "x") { ... on User { name } } }'
-    dear = (
+    expensive = (
         '{ node(id: "x") { ... on Order { user { name } } ... on User { orders(first: 100) { nodes { orderId } } } } }'
     )
     assert estimate(one) == 1, "an item may be read strongly"
-    assert estimate(dear) == 1 + page(100, 600)
+    assert estimate(expensive) == 1 + page(100, 600)
 
 
 def test_a_change_costs_its_writes() -> None:

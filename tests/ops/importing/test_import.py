@@ -26,10 +26,10 @@ from gateway.sandbox.server import address_of, listen, served_in_thread
 from gateway.testing.memory import Memory
 from gateway.testing.services import REGION, TABLE, MemorySts, fetch_keys, settings, token
 from tests.drawn import drawn
-from tests.graph.mutation.shelf import DOMAIN, shelf_model
+from tests.graph.mutation.books import DOMAIN, books_model
 
-MODEL = shelf_model()
-DOMAINS = "tests.graph.mutation.shelf"
+MODEL = books_model()
+DOMAINS = "tests.graph.mutation.books"
 GENRES = [{"genreId": genre, "title": genre} for genre in "gh"]
 
 

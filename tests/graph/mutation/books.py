@@ -73,7 +73,7 @@ CLERK = Role(name="clerk", description="writes genres only", writes=("Genre",))
 READER = Role(name="reader", description="writes its own notes", reads=("Note",), writes=("Note",), own=True)
 
 
-def shelf_model(*, atomic: bool = False, max_items: int = 60) -> Model:
+def books_model(*, atomic: bool = False, max_items: int = 60) -> Model:
     mutations = (
         *crud(GENRE),
         *crud(BOOK),
@@ -81,7 +81,7 @@ def shelf_model(*, atomic: bool = False, max_items: int = 60) -> Model:
         *bulk(*crud(BOOK), max_items=max_items, atomic=atomic),
     )
     domain = Domain(
-        name="shelf",
+        name="books",
         description="Books.",
         entities=(GENRE, BOOK, NOTE),
         patterns=PATTERNS,
@@ -91,16 +91,16 @@ def shelf_model(*, atomic: bool = False, max_items: int = 60) -> Model:
     return Model(domains=(domain,))
 
 
-DOMAIN = shelf_model().domains[0]
+DOMAIN = books_model().domains[0]
 
 
 @cache
 def _served(*, atomic: bool) -> ServedModel:
-    model = shelf_model(atomic=atomic, max_items=9 if atomic else 60)
+    model = books_model(atomic=atomic, max_items=9 if atomic else 60)
     return ServedModel(model, build_schema(model), permissions_for(generated(model), model), [])
 
 
-def shelf(*, atomic: bool = False, **limits: Any) -> MemoryEndpoint:
+def books(*, atomic: bool = False, **limits: Any) -> MemoryEndpoint:
     return MemoryEndpoint(**limits, served=_served(atomic=atomic))
 
 

@@ -59,8 +59,11 @@ class MemoryApi:
         """The token of a caller."""
         raise NotImplementedError
 
-    async def post(self, query: str, variables: dict[str, Any] | None = None, token: str = "acme/viewer") -> Response:
-        return await post(self.client, query, variables, self.bearer(token))
+    async def post(
+        self, query: str, variables: dict[str, Any] | None = None, token: str = "acme/viewer", **more: Any
+    ) -> Response:
+        """The response, errors included; `more` are headers and further members of the body, as `post` takes them."""
+        return await post(self.client, query, variables, self.bearer(token), **more)
 
     async def ask(self, query: str, variables: dict[str, Any] | None = None, token: str = "acme/viewer") -> Any:
         """The data of an operation that must succeed; afterwards `memory.sent` holds its calls alone."""

@@ -314,9 +314,8 @@ async def test_a_tenant_reads_its_own_devices_only(api: MemoryEndpoint) -> None:
 async def test_a_bulk_is_explained_by_the_form_of_its_keys() -> None:
     api = MemoryEndpoint(explain=True)
     await register(api)
-    body = {"query": BULK, "variables": {"id": "d", "readings": measured(1, 2)}, "extensions": {"explain": True}}
-    headers = {"Authorization": "Bearer acme/admin"}
-    answer = (await api.client.post("/graphql", json=body, headers=headers)).json()
+    variables = {"id": "d", "readings": measured(1, 2)}
+    answer = (await api.post(BULK, variables, "acme/admin", extensions={"explain": True})).json()
     [bulk] = [call for call in answer["extensions"]["explain"]["calls"] if call["operation"] == "BatchWriteItem"]
     assert sum(each["keys"] for each in bulk["touched"]) == 2
     assert {each["sort"] for each in bulk["touched"]} == {"<recordedAt>"}

@@ -6,13 +6,11 @@ import logging
 from typing import Any
 
 import pytest
-from httpx2 import Response
 
 from gateway.errors import Forbidden, GatewayError, Internal, Throttled, Unavailable
 from gateway.graph.http.request import GRAPHQL_JSON, JSON
 from gateway.graph.http.running import notify_disconnect
 from gateway.ops.metrics.metrics import Metrics
-from tests.fixtures import post
 from tests.graph.fixtures import MemoryEndpoint
 from tests.graph.http.test_cancellation import Stuck
 from tests.ops.metrics.test_metrics import samples
@@ -20,10 +18,6 @@ from tests.ops.metrics.test_metrics import samples
 ONE = '{ product(productId: "p-1001") { title } }'
 TWO = '{ product(productId: "p-1001") { title } categories(first: 1) { nodes { title } } }'
 DOWN = Unavailable("aws is not reachable")
-
-
-async def post_accepting(api: MemoryEndpoint, query: str, accept: str) -> Response:
-    return await post(api.client, query, None, "acme/viewer", {"Accept": accept})
 
 
 def posted(query: str) -> tuple[dict[str, Any], Any]:
@@ -72,7 +66,7 @@ async def test_an_operation_without_any_answer_is_a_5xx_for_clients_that_know_it
     api: MemoryEndpoint, error: Exception, status: int, code: str
 ) -> None:
     broken(api, GetItem=error)
-    response = await post_accepting(api, ONE, GRAPHQL_JSON)
+    response = await api.post(ONE, headers={"Accept": GRAPHQL_JSON})
     assert response.status_code == status
     assert "data" not in response.json()
     [shown] = response.json()["errors"]
@@ -81,7 +75,7 @@ async def test_an_operation_without_any_answer_is_a_5xx_for_clients_that_know_it
 
 async def test_clients_of_plain_json_get_200_as_the_specification_says(api: MemoryEndpoint) -> None:
     broken(api, GetItem=DOWN)
-    response = await post_accepting(api, ONE, JSON)
+    response = await api.post(ONE, headers={"Accept": JSON})
     assert (response.status_code, response.json()["data"]) == (200, {"product": None})
 
 
@@ -97,7 +91,7 @@ async def test_where_something_is_answered_or_the_caller_is_refused_it_is_200(
     api: MemoryEndpoint, query: str, error: GatewayError
 ) -> None:
     broken(api, GetItem=error)
-    response = await post_accepting(api, query, GRAPHQL_JSON)
+    response = await api.post(query, headers={"Accept": GRAPHQL_JSON})
     assert response.status_code == 200
     assert "data" in response.json()
     assert response.json()["errors"]
@@ -106,7 +100,7 @@ async def test_where_something_is_answered_or_the_caller_is_refused_it_is_200(
 async def test_that_something_does_not_exist_is_an_answer(api: MemoryEndpoint) -> None:
     broken(api, Query=DOWN)
     query = '{ product(productId: "none") { title } userByEmail(email: "a@b.example") { userId } }'
-    response = await post_accepting(api, query, GRAPHQL_JSON)
+    response = await api.post(query, headers={"Accept": GRAPHQL_JSON})
     assert response.json()["data"] == {"product": None, "userByEmail": None}
     assert response.status_code == 200
 
@@ -119,7 +113,7 @@ async def test_the_log_line_and_the_metrics_are_written_whatever_the_status_is(
     object.__setattr__(api.endpoint, "observe", metrics.observe)
     broken(api, GetItem=DOWN)
     with caplog.at_level(logging.INFO, "gateway.operation"):
-        await post_accepting(api, ONE, accept)
+        await api.post(ONE, headers={"Accept": accept})
     assert (line(caplog)["codes"], line(caplog)["outcome"]) == (["UNAVAILABLE"], "UNAVAILABLE")
     counted = samples(metrics)["gateway_operations_total"]
     assert [(labels[-1], count) for labels, count in counted.items()] == [("UNAVAILABLE", 1)]
@@ -131,9 +125,8 @@ async def test_what_a_caller_does_wrong_does_not_hide_a_failure_of_ours(
     """Otherwise an alarm could be kept silent by a refused field before the one that fails."""
     broken(api, GetItem=Forbidden("the role may not do this"), Query=DOWN)
     with caplog.at_level(logging.INFO, "gateway.operation"):
-        await post_accepting(
-            api, '{ product(productId: "p") { title } userByEmail(email: "a@b.example") { userId } }', JSON
-        )
+        query = '{ product(productId: "p") { title } userByEmail(email: "a@b.example") { userId } }'
+        await api.post(query, headers={"Accept": JSON})
     assert set(line(caplog)["codes"]) == {"FORBIDDEN", "UNAVAILABLE"}
     assert line(caplog)["outcome"] == "UNAVAILABLE"
 

@@ -20,9 +20,7 @@ USER = '{ user(userId: "u-1001") { name createdAt } }'
 async def answer(
     api: MemoryEndpoint, query: str, token: str = "acme/viewer", extensions: Any = None, **variables: Any
 ) -> Any:
-    body = {"query": query, "variables": variables, "extensions": extensions or {"explain": True}}
-    response = await api.client.post("/graphql", json=body, headers={"Authorization": f"Bearer {token}"})
-    return orjson.loads(response.content)
+    return (await api.post(query, variables, token, extensions=extensions or {"explain": True})).json()
 
 
 async def explained(api: MemoryEndpoint, query: str, token: str = "acme/viewer") -> Any:

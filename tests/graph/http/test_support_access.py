@@ -75,9 +75,7 @@ async def test_every_answer_says_so(query: str, status: int) -> None:
 
 async def test_an_answer_that_shows_its_cost_says_so_too() -> None:
     api = supporting()
-    body = {"query": PRODUCT, "extensions": {"cost": True}}
-    response = await api.client.post("/graphql", json=body, headers={"Authorization": "Bearer acme/viewer"})
-    found = response.json()["extensions"]
+    found = (await api.post(PRODUCT, extensions={"cost": True})).json()["extensions"]
     assert found["supportAccess"] == NOTICE
     assert "estimate" in found["cost"]
 

@@ -25,11 +25,6 @@ async def reader_of(api: MemoryEndpoint, token: str) -> Reader:
     return Reader(reference.model, reference.table, access, reference.cursors, reference.limits)
 
 
-@pytest.fixture
-def api() -> MemoryEndpoint:
-    return MemoryEndpoint()
-
-
 async def test_it_shows_who_asks(api: MemoryEndpoint) -> None:
     caller = (await reader_of(api, "acme/support")).caller
     assert (caller.tenant, caller.role, caller.subject, caller.deadline) == ("acme", "support", "ada", 5.0)

@@ -160,8 +160,7 @@ async def test_a_query_that_returns_more_than_it_declares_is_refused(api: Memory
 
 async def estimate(query: str) -> float:
     api = api_for("lane")
-    body = {"query": query, "extensions": {"cost": True}}
-    answer = await api.client.post("/graphql", json=body, headers={"authorization": "Bearer acme/viewer"})
+    answer = await api.post(query, extensions={"cost": True})
     found: float = answer.json()["extensions"]["cost"]["estimate"]
     return found
 
@@ -206,8 +205,8 @@ async def test_a_load_ends_with_its_request(kind: str) -> None:
 async def test_code_that_was_called_is_explained(kind: str) -> None:
     api = api_for(kind, explain=True)
     query = '{ users(userIds: ["u-1001", "u-1002"]) { score(factor: 3) } %s }'
-    body = {"query": query % ("ownCard { title }" if kind == "reference" else ""), "extensions": {"explain": True}}
-    answer = await api.client.post("/graphql", json=body, headers={"authorization": "Bearer acme/viewer"})
+    query %= "ownCard { title }" if kind == "reference" else ""
+    answer = await api.post(query, extensions={"explain": True})
     code = answer.json()["extensions"]["explain"]["code"]
     called = {(each["field"], each["rows"]) for each in code}
     assert called == {("User.score", 2), *([("Query.ownCard", 1)] if kind == "reference" else [])}

@@ -7,7 +7,6 @@ import pytest
 from gateway.errors import LimitExceeded
 from gateway.graph.query.operation import Admitted
 from gateway.graph.query.price import CostLimits, Price
-from tests import fixtures
 from tests.graph.fixtures import MemoryEndpoint
 from tests.graph.http.test_endpoint import HELLO, code
 
@@ -15,8 +14,7 @@ ORDERS = "query ($n: Int) { activeOrders(first: $n) { nodes { user { name } line
 
 
 async def post(api: MemoryEndpoint, query: str, variables: dict[str, Any] | None = None, **more: Any) -> Any:
-    bearer = f"acme/{more.pop('role', 'viewer')}"
-    return await fixtures.post(api.client, query, variables, bearer, extensions=more)
+    return await api.post(query, variables, f"acme/{more.pop('role', 'viewer')}", extensions=more)
 
 
 async def test_a_query_that_is_too_expensive_is_refused_with_its_cost_before_it_runs() -> None:

@@ -25,8 +25,7 @@ def large_notes(api: MemoryEndpoint) -> str:
 
 
 async def extensions_of(api: MemoryEndpoint, query: str, user: str, token: str = "acme/viewer") -> dict[str, Any]:
-    body = {"query": query, "variables": {"id": user}, "extensions": {"cost": True, "explain": True}}
-    response = await api.client.post("/graphql", json=body, headers={"Authorization": f"Bearer {token}"})
+    response = await api.post(query, {"id": user}, token, extensions={"cost": True, "explain": True})
     extensions: dict[str, Any] = response.json()["extensions"]
     return extensions
 

@@ -219,8 +219,7 @@ async def test_queries_take_no_more_than_their_estimate() -> None:
     examples = [(each.query, dict(each.variables_of("acme"))) for each in EXAMPLES]
     for query, variables in [*examples, *((query, {}) for _, query, _ in OPERATIONS)]:
         if "mutation" not in query:
-            body = {"query": query, "variables": variables, "extensions": {"cost": True}}
-            response = await api.client.post("/graphql", json=body, headers={"Authorization": "Bearer acme/admin"})
+            response = await api.post(query, variables, "acme/admin", extensions={"cost": True})
             cost = response.json()["extensions"]["cost"]
             assert 0 <= cost["actual"] <= cost["estimate"], query
 

@@ -53,7 +53,5 @@ def test_every_field_that_reads_or_writes_says_its_cost() -> None:
 
 
 async def estimate(text: str) -> float:
-    headers = {"Authorization": "Bearer acme/admin"}
-    body = {"query": text, "extensions": {"cost": True}}
-    answer = (await MemoryEndpoint().client.post("/graphql", json=body, headers=headers)).json()
+    answer = (await MemoryEndpoint().post(text, token="acme/admin", extensions={"cost": True})).json()
     return float(answer["extensions"]["cost"]["estimate"])

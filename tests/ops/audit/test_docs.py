@@ -17,7 +17,7 @@ def called_actions() -> set[str]:
             if (
                 isinstance(node, ast.Call)
                 and isinstance(node.func, ast.Attribute)
-                and node.func.attr in ("ask", "pages")
+                and node.func.attr in ("call", "pages")
             ):
                 service, operation = (str(each.value) for each in node.args[:2] if isinstance(each, ast.Constant))
                 found.add(f"{service}:{''.join(word.capitalize() for word in operation.split('_'))}")

@@ -12,17 +12,12 @@ from gateway.model.keys import ItemKey
 from gateway.model.table import TableSpec
 from gateway.store import wire
 from gateway.store.access import Access
-from tests.graph.fixtures import IN_LANES, MemoryEndpoint, TrustingCallers
+from tests.graph.fixtures import MemoryEndpoint, TrustingCallers
 
 USER = ("TENANT#acme#USER#u-1001", "PROFILE")
 ORDER = ("TENANT#acme#ORDER#o-1001", "META")
 REVIEW = "TENANT#acme#REVIEW"
 LINES = '{ orders(orderIds: ["o-1001", "o-1002"]) { total lines { quantity title } user { name } } }'
-
-
-@pytest.fixture
-def api() -> MemoryEndpoint:
-    return MemoryEndpoint(lane_rules=IN_LANES)
 
 
 def _with(api: MemoryEndpoint, key: tuple[str, str], **values: Any) -> None:

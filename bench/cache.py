@@ -83,8 +83,8 @@ def one(tenant: TenantId, number: int) -> GetItems:
 
 
 def many(tenant: TenantId, numbers: list[int]) -> GetItems:
-    wanted = tuple({"productId": f"p-{number}"} for number in numbers)
-    return plan_lookup(MODEL, MODEL.lookup("product"), tenant, wanted, NAMES)
+    keys = tuple({"productId": f"p-{number}"} for number in numbers)
+    return plan_lookup(MODEL, MODEL.lookup("product"), tenant, keys, NAMES)
 
 
 def page(tenant: TenantId, number: int) -> QueryMany:

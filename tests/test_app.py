@@ -194,15 +194,15 @@ STRANGE = ("http://localhost.evil.example", "http://localhost:3000.evil.example"
 async def test_a_front_end_on_this_machine_may_ask_the_sandbox(sandbox: Sandbox) -> None:
     # Apollo Client names itself, and Sentry traces requests to localhost by default
     headers = "authorization,content-type,traceparent,baggage,sentry-trace,apollographql-client-name"
-    wanted = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": headers}
+    preflight = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": headers}
     async with client_of(sandbox_app(sandbox)) as client:
         for origin in LOCAL:
-            response = await client.options("/graphql", headers={"Origin": origin, **wanted})
+            response = await client.options("/graphql", headers={"Origin": origin, **preflight})
             assert (response.status_code, response.headers["access-control-allow-origin"]) == (200, origin)
             assert set(headers.split(",")) <= set(response.headers["access-control-allow-headers"].split(","))
             assert "access-control-allow-credentials" not in response.headers
         for origin in (*STRANGE, "http://xlocalhost", "file://localhost", "https://evil.example"):
-            response = await client.options("/graphql", headers={"Origin": origin, **wanted})
+            response = await client.options("/graphql", headers={"Origin": origin, **preflight})
             assert "access-control-allow-origin" not in response.headers
 
 

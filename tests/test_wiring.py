@@ -39,8 +39,8 @@ async def get(settings: Settings, path: str, method: str = "GET") -> Response:
     async with AsyncClient(
         transport=ASGITransport(app=app), base_url="http://127.0.0.1:8000", follow_redirects=True
     ) as client:
-        wanted = {"tenant": "acme", "role": "viewer"}
-        return await client.request(method, path, json=wanted if method == "POST" else None)
+        body = {"tenant": "acme", "role": "viewer"}
+        return await client.request(method, path, json=body if method == "POST" else None)
 
 
 @pytest.mark.parametrize("environment", ["production", "sandbox"])

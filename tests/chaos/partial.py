@@ -15,14 +15,14 @@ def partial(request_message: Message, answer_message: Message, random: Random) -
 
 
 def _reads(request: dict[str, Any], content: dict[str, Any], random: Random) -> dict[str, Any]:
-    for table, wanted in request.items():
+    for table, keys_of_table in request.items():
         rows = content["Responses"].get(table, [])
         random.shuffle(rows)
         kept = rows[: len(rows) // 2]
         left = [{name: row[name] for name in ("PK", "SK")} for row in rows[len(rows) // 2 :]]
         content["Responses"][table] = kept
         if left:
-            content.setdefault("UnprocessedKeys", {})[table] = {**wanted, "Keys": left}
+            content.setdefault("UnprocessedKeys", {})[table] = {**keys_of_table, "Keys": left}
     return content
 
 

@@ -69,8 +69,8 @@ class Scenario:
         self.acknowledge("createProduct", {"productId": "f-2", "price": "1.0", "categoryId": "c", "tags": ["a", "b"]})
         self.acknowledge("likePost", {"postId": "f-1", "userId": "fan"})
         self.acknowledge("recordReadings", {"deviceId": DEVICE, "readings": [measured]})
-        moment = NOW + timedelta(milliseconds=1)
-        taken: dict[str, Any] = {"deviceId": DEVICE, "recordedAt": moment, "value": Decimal(1), "expiresAt": moment}
+        recorded = NOW + timedelta(milliseconds=1)
+        taken: dict[str, Any] = {"deviceId": DEVICE, "recordedAt": recorded, "value": Decimal(1), "expiresAt": recorded}
         counter: dict[str, Any] = {"counter": CounterName.LIKES, "subjectId": "f-1", "slot": 3}
         product: dict[str, Any] = {
             "title": "t",

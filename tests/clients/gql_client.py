@@ -23,8 +23,8 @@ OPERATIONS = {part.split()[1].partition("(")[0]: part for part in PARTS}
 
 
 def token_of(tenant: str, role: str, seconds: int | None = None) -> str:
-    wanted = {"tenant": tenant, "role": role} | ({} if seconds is None else {"seconds": seconds})
-    request = urllib.request.Request(ISSUER, json.dumps(wanted).encode(), method="POST")
+    caller = {"tenant": tenant, "role": role} | ({} if seconds is None else {"seconds": seconds})
+    request = urllib.request.Request(ISSUER, json.dumps(caller).encode(), method="POST")
     with urllib.request.urlopen(request, timeout=10) as answer:
         made: str = json.load(answer)["token"]
     return made
@@ -83,13 +83,13 @@ async def main() -> None:
     assert len(whole) > 3
     assert await ids(client, viewer, 3) == whole
 
-    wanted = {"productId": PRODUCT, "title": f"Renamed by gql {uuid.uuid4()}", "version": product["version"]}
+    renaming = {"productId": PRODUCT, "title": f"Renamed by gql {uuid.uuid4()}", "version": product["version"]}
     key = str(uuid.uuid4())
-    renamed = (await client.ask("Rename", {"input": wanted, "key": key}, editor))["updateProduct"]
-    assert (renamed["errors"], renamed["product"]["title"]) == ([], wanted["title"])
-    repeated = (await client.ask("Rename", {"input": wanted, "key": key}, editor))["updateProduct"]
+    renamed = (await client.ask("Rename", {"input": renaming, "key": key}, editor))["updateProduct"]
+    assert (renamed["errors"], renamed["product"]["title"]) == ([], renaming["title"])
+    repeated = (await client.ask("Rename", {"input": renaming, "key": key}, editor))["updateProduct"]
     assert repeated["product"]["version"] == renamed["product"]["version"]
-    stale = (await client.ask("Rename", {"input": wanted | {"title": "late"}, "key": None}, editor))["updateProduct"]
+    stale = (await client.ask("Rename", {"input": renaming | {"title": "late"}, "key": None}, editor))["updateProduct"]
     assert [each["code"] for each in stale["errors"]] == ["CONFLICT"]
 
     refused = {"input": {"productId": PRODUCT, "title": "no"}, "key": None}
@@ -98,7 +98,7 @@ async def main() -> None:
 
     expired = token_of("acme", "viewer", -120)
     assert (await client.execute("Product", {"productId": PRODUCT}, expired))[1] == ["UNAUTHENTICATED"]
-    assert (await client.ask("Product", {"productId": PRODUCT}, viewer))["product"]["title"] == wanted["title"]
+    assert (await client.ask("Product", {"productId": PRODUCT}, viewer))["product"]["title"] == renaming["title"]
     print("gql: query, page, mutate, error and expired token as expected")
 
 

@@ -172,11 +172,11 @@ async def test_posts_are_found_by_author_and_by_category_newest_first_and_by_dat
     assert len(made) == 3
     query = """query ($range: DateTimeRange) {
       postsByCategory(category: "news", publishedAt: $range) { nodes { publishedAt } } }"""
-    moments = [node["publishedAt"] for node in (await query_field(api, query))["nodes"]]
-    assert moments == sorted(moments, reverse=True)
-    assert len(moments) == 3
-    some = await query_field(api, query, range={"from": moments[1], "to": moments[1]})
-    assert [node["publishedAt"] for node in some["nodes"]] == [moments[1]]
+    timestamps = [node["publishedAt"] for node in (await query_field(api, query))["nodes"]]
+    assert timestamps == sorted(timestamps, reverse=True)
+    assert len(timestamps) == 3
+    some = await query_field(api, query, range={"from": timestamps[1], "to": timestamps[1]})
+    assert [node["publishedAt"] for node in some["nodes"]] == [timestamps[1]]
 
 
 async def test_a_post_with_comments_is_one_query(api: MemoryEndpoint) -> None:
@@ -290,7 +290,7 @@ async def test_twenty_posts_with_likes_are_two_batches_more(api: MemoryEndpoint)
     found = await query_field(api, query, first=20)
     assert [node["likes"] for node in found["nodes"]] == [1] * 20
     assert Counter(api.calls) == {"Query": 1, "BatchGetItem": 2, "GetItem": 1}
-    keys = [len(wanted["Keys"]) for _, body in api.memory.sent for wanted in body.get("RequestItems", {}).values()]
+    keys = [len(request["Keys"]) for _, body in api.memory.sent for request in body.get("RequestItems", {}).values()]
     assert sorted(keys) == [20 * SHARDS - 100, 100]
     await query_field(api, query, first=5)
     assert Counter(api.calls) == {"Query": 1, "BatchGetItem": 1, "GetItem": 1}

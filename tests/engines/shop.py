@@ -95,10 +95,10 @@ class Shop:
     async def add(self, entity: str, *items: Mapping[str, Any]) -> None:
         await self.write(self.rows(entity, *items))
 
-    async def get(self, lookup: str, *wanted: Mapping[str, Any], names: str | None = None) -> list[Item | None]:
+    async def get(self, lookup: str, *keys: Mapping[str, Any], names: str | None = None) -> list[Item | None]:
         pattern = MODEL.lookup(lookup)
         attributes = self._attributes(pattern.entity, names)
-        return await self.reader.get(self.access, plan_lookup(MODEL, pattern, self.tenant, wanted, attributes))
+        return await self.reader.get(self.access, plan_lookup(MODEL, pattern, self.tenant, keys, attributes))
 
     async def page(
         self, listing: str, window: Window | None = None, names: str | None = None, **arguments: Any

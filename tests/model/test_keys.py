@@ -122,7 +122,7 @@ def test_one_timestamp_in_two_time_zones_has_one_place() -> None:
 
 
 @pytest.mark.parametrize(
-    ("bucket", "moment", "text"),
+    ("bucket", "timestamp", "text"),
     [
         (HOUR, AT, "2026-01-31-23"),
         (DAY, AT, "2026-01-31"),
@@ -132,20 +132,20 @@ def test_one_timestamp_in_two_time_zones_has_one_place() -> None:
         (MONTH, datetime(99, 1, 1, tzinfo=UTC), "0099-01"),
     ],
 )
-def test_a_bucket_is_a_piece_of_utc_time(bucket: Bucket, moment: datetime, text: str) -> None:
-    assert bucket_of(bucket, moment) == text
+def test_a_bucket_is_a_piece_of_utc_time(bucket: Bucket, timestamp: datetime, text: str) -> None:
+    assert bucket_of(bucket, timestamp) == text
 
 
 def test_an_item_lies_in_the_bucket_of_its_time() -> None:
     assert rendered(LOGGED, LOGGED.primary, VALUES) == ("LOG#o1#2026-01-31", "2026-01-31T23:30:00.000000Z#t1")
 
 
-@pytest.mark.parametrize("moment", ["2026-01-31", datetime(2026, 1, 31)])  # noqa: DTZ001  that is the fault
-def test_a_bucket_refuses_what_is_not_a_timestamp(moment: Any) -> None:
+@pytest.mark.parametrize("timestamp", ["2026-01-31", datetime(2026, 1, 31)])  # noqa: DTZ001  that is the fault
+def test_a_bucket_refuses_what_is_not_a_timestamp(timestamp: Any) -> None:
     with pytest.raises(BadUserInput, match="`madeAt` needs a date and time with a time zone"):
-        item_key(ACME, LOGGED, {**VALUES, "madeAt": moment})
+        item_key(ACME, LOGGED, {**VALUES, "madeAt": timestamp})
     with pytest.raises(BadUserInput, match="`madeAt` needs a date and time with a time zone"):
-        buckets_between(DAY, moment, AT)
+        buckets_between(DAY, timestamp, AT)
 
 
 @pytest.mark.parametrize(

@@ -199,8 +199,8 @@ class Shop:
     async def _item(self, process: Process, tenant: TenantId, role: str) -> None:
         access = Access(await process.session(tenant, role))
         products = self.random.choice((PRODUCTS, PRODUCTS[:1], PRODUCTS[1:]))
-        wanted = tuple({"productId": each} for each in products)
-        plan = plan_lookup(MODEL, MODEL.lookup("product"), tenant, wanted, _NAMES)
+        keys = tuple({"productId": each} for each in products)
+        plan = plan_lookup(MODEL, MODEL.lookup("product"), tenant, keys, _NAMES)
         owed = self._owed(process, tenant)
         for product, item in zip(products, await process.table.get(access, plan), strict=True):
             seen = None if item is None else item.values["title"]

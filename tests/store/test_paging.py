@@ -20,8 +20,8 @@ from tests.store.fixtures import ACME, MODEL, NOW, READING, TABLE, TAG, THING, n
 CURSORS = Cursors("a secret for tests")
 SPAN = Range(NOW - timedelta(hours=31), NOW)
 # few moments, so that many items have the same one
-MOMENTS = st.integers(0, 6).map(lambda number: NOW - timedelta(hours=number * 5, microseconds=number))
-ANY_MOMENTS = MOMENTS | st.integers(0, 31 * 3_600).map(lambda seconds: NOW - timedelta(seconds=seconds))
+TIMESTAMPS = st.integers(0, 6).map(lambda number: NOW - timedelta(hours=number * 5, microseconds=number))
+ANY_TIMESTAMPS = TIMESTAMPS | st.integers(0, 31 * 3_600).map(lambda seconds: NOW - timedelta(seconds=seconds))
 NAMES = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._:@+-]{0,3}", fullmatch=True)
 WORDS = st.text(
     st.characters(exclude_categories=["Cc", "Cs"], exclude_characters="#\U0010ffff"), min_size=1, max_size=3
@@ -92,35 +92,35 @@ def readings(found: set[tuple[str, datetime]]) -> list[Row]:
 
 
 def tags(found: dict[str, int | None]) -> list[Row]:
-    moments = {word: None if days is None else NOW + timedelta(days=days) for word, days in found.items()}
+    timestamps = {word: None if days is None else NOW + timedelta(days=days) for word, days in found.items()}
     return [
         row
-        for word, until in moments.items()
+        for word, until in timestamps.items()
         for row in items_for(MODEL, TAG, ACME, {"thingId": "t", "word": word, "until": until})
     ]
 
 
 @FEW
-@given(st.dictionaries(NAMES, MOMENTS, max_size=25), SIZES)
+@given(st.dictionaries(NAMES, TIMESTAMPS, max_size=25), SIZES)
 async def test_pages_over_shards_are_the_sorted_whole(found: dict[str, datetime], size: int) -> None:
     await PagedList(things(found), "thingsOfKind", {"kind": "k"}).check(size)
 
 
 @FEW
-@given(st.dictionaries(NAMES, MOMENTS, max_size=25), SIZES)
+@given(st.dictionaries(NAMES, TIMESTAMPS, max_size=25), SIZES)
 async def test_pages_of_one_partition_of_an_index_are_the_sorted_whole(found: dict[str, datetime], size: int) -> None:
     await PagedList(things(found), "thingsByRank", {"kind": "k"}).check(size)
 
 
 @FEW
-@given(st.sets(ANY_MOMENTS, max_size=25), SIZES)
+@given(st.sets(ANY_TIMESTAMPS, max_size=25), SIZES)
 async def test_pages_over_hours_with_shards_are_the_sorted_whole(found: set[datetime], size: int) -> None:
     rows = readings({("d", at) for at in found})
     await PagedList(rows, "readings", {"device": "d", "at": SPAN}).check(size)
 
 
 @FEW
-@given(st.sets(st.tuples(NAMES, MOMENTS), max_size=25), SIZES)
+@given(st.sets(st.tuples(NAMES, TIMESTAMPS), max_size=25), SIZES)
 async def test_pages_over_days_of_an_index_are_the_sorted_whole(found: set[tuple[str, datetime]], size: int) -> None:
     await PagedList(readings(found), "latestReadings", {"at": SPAN}).check(size)
 
@@ -134,7 +134,7 @@ async def test_pages_with_expired_items_and_any_unicode_are_the_sorted_whole(
 
 
 @FEW
-@given(st.dictionaries(NAMES, MOMENTS, min_size=2, max_size=25), st.data())
+@given(st.dictionaries(NAMES, TIMESTAMPS, min_size=2, max_size=25), st.data())
 async def test_between_two_positions_lies_exactly_what_lies_between_them(
     found: dict[str, datetime], data: st.DataObject
 ) -> None:
@@ -148,7 +148,7 @@ async def test_between_two_positions_lies_exactly_what_lies_between_them(
 
 
 @FEW
-@given(st.dictionaries(NAMES, MOMENTS, max_size=25), st.tuples(MOMENTS, MOMENTS).map(sorted), SIZES)
+@given(st.dictionaries(NAMES, TIMESTAMPS, max_size=25), st.tuples(TIMESTAMPS, TIMESTAMPS).map(sorted), SIZES)
 async def test_a_range_of_timestamps_holds_both_of_its_ends(
     found: dict[str, datetime], span: list[datetime], size: int
 ) -> None:

@@ -162,8 +162,8 @@ def test_buckets_follow_each_other_in_reading_order_each_with_its_shards() -> No
 
 
 def test_buckets_are_those_of_utc() -> None:
-    moment = datetime(2026, 2, 1, 0, 30, tzinfo=timezone(timedelta(hours=2)))
-    plan = listed("latestReadings", {"at": Range(moment, moment)})
+    timestamp = datetime(2026, 2, 1, 0, 30, tzinfo=timezone(timedelta(hours=2)))
+    plan = listed("latestReadings", {"at": Range(timestamp, timestamp)})
     assert partitions(plan) == [["TENANT#acme#DAY#2026-01-31"]]
 
 

@@ -24,9 +24,9 @@ async def test_any_number_of_keys_in_chunks_of_a_hundred_with_their_order_kept(
 ) -> None:
     for number in range(0, keys, 2):  # every other one exists
         memory.put(thing(f"t{number}"))
-    wanted = [f"t{(number * 7) % keys}" for number in range(keys)] * 2  # each of them twice
-    found = await table.get(access, lookup(*wanted))
-    assert ids(found) == [name if int(name[1:]) % 2 == 0 else None for name in wanted]
+    names = [f"t{(number * 7) % keys}" for number in range(keys)] * 2  # each of them twice
+    found = await table.get(access, lookup(*names))
+    assert ids(found) == [name if int(name[1:]) % 2 == 0 else None for name in names]
     sizes = [len(body["RequestItems"]["app"]["Keys"]) if "RequestItems" in body else 1 for _, body in memory.sent]
     assert sorted(sizes, reverse=True) == chunks
     assert operations(memory) == ["GetItem" if keys == 1 else "BatchGetItem"] * len(chunks)
@@ -123,7 +123,7 @@ async def test_one_chunk_that_fails_fails_the_whole_read(memory: Memory, table: 
 
 async def test_an_expired_item_is_not_found(memory: Memory, table: Table, access: Access) -> None:
     memory.put([*tag("old", -1), *tag("new", 60)])
-    wanted = ({"thingId": "t", "word": "old"}, {"thingId": "t", "word": "new"})
-    old, new = await table.get(access, plan_lookup(MODEL, MODEL.lookup("tag"), ACME, wanted, NAMES))
+    keys = ({"thingId": "t", "word": "old"}, {"thingId": "t", "word": "new"})
+    old, new = await table.get(access, plan_lookup(MODEL, MODEL.lookup("tag"), ACME, keys, NAMES))
     assert old is None
     assert new is not None

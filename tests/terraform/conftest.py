@@ -131,8 +131,8 @@ def _background(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[dict[str, Future[Any]]]:
     """Begun at once where a test needs it: a load balancer alone takes the provider a minute of waiting."""
-    wanted = {name for item in request.session.items for name in getattr(item, "fixturenames", ())}
-    if not wanted & {"deployed", "undestroyed"}:
+    fixtures = {name for item in request.session.items for name in getattr(item, "fixturenames", ())}
+    if not fixtures & {"deployed", "undestroyed"}:
         yield {}
         return
     request.getfixturevalue("provider")

@@ -116,8 +116,8 @@ def test_a_service_is_asked_for_its_source_only_where_it_can_show_it(name: str, 
         for statement in document["Statement"]:
             if service := statement["Principal"].get("Service"):
                 found.add(service)
-                wanted = {"StringEquals": {"aws:SourceAccount": ACCOUNT}} if service in tells else None
-                assert statement.get("Condition") == wanted, service
+                expected = {"StringEquals": {"aws:SourceAccount": ACCOUNT}} if service in tells else None
+                assert statement.get("Condition") == expected, service
     assert found >= {"prod": {"cloudtrail.amazonaws.com", "backup.amazonaws.com"}, "extras": {"dax.amazonaws.com"}}.get(
         name, {"ecs-tasks.amazonaws.com"}
     )

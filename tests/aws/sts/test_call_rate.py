@@ -34,9 +34,9 @@ class Calls:
         return [name for _, name in self.began]
 
 
-def most_within_a_second(moments: list[float]) -> int:
+def most_within_a_second(starts: list[float]) -> int:
     # the moments of a float are not exact: what lies a second apart is not within it
-    return max(sum(start <= other < start + 1.0 - 1e-6 for other in moments) for start in moments)
+    return max(sum(start <= other < start + 1.0 - 1e-6 for other in starts) for start in starts)
 
 
 def caller(within: float = inf) -> Ticket:
@@ -48,7 +48,7 @@ def test_ten_thousand_sessions_at_a_restart_stay_within_the_rate() -> None:
         calls = Calls(CallRate(50, 16))
         await asyncio.gather(*(calls.call("", Ticket(Priority.WARM_UP)) for _ in range(10_000)))
         assert calls.most_running <= 16
-        return [moment for moment, _ in calls.began], asyncio.get_running_loop().time()
+        return [start for start, _ in calls.began], asyncio.get_running_loop().time()
 
     began, ended = run(restart())
     assert len(began) == 10_000

@@ -32,14 +32,14 @@ async def test_an_unexpired_session_keeps_serving_and_is_tried_again_less_and_le
     first = await setup.sessions.open(principal())
     setup.sts.fault = fault
     start = setup.clock.now + HOUR * 0.9
-    moments: list[int] = []
+    seconds: list[int] = []
     for second in range(300):
         setup.clock.now = start + second
         assert await setup.sessions.open(principal()) is first
         await settle()
-        if setup.calls - 1 > len(moments):
-            moments.append(second)
-    gaps = [later - earlier for earlier, later in itertools.pairwise(moments)]
+        if setup.calls - 1 > len(seconds):
+            seconds.append(second)
+    gaps = [later - earlier for earlier, later in itertools.pairwise(seconds)]
     assert gaps == sorted(gaps)
     assert gaps[-1] > gaps[0]
     assert max(gaps) <= 60

@@ -147,9 +147,9 @@ async def test_an_answer_without_one_of_its_parts_is_refused(name: str, missing:
             await client.assume_role(REQUEST)
 
 
-@pytest.mark.parametrize("moment", ["2030-01-01T00:00:00", "tomorrow", "1893456000"])
-async def test_an_end_that_is_not_a_timestamp_is_refused(moment: str) -> None:
-    async with sts(saying(text().replace("2030-01-01T00:00:00Z", moment))) as (client, _):
+@pytest.mark.parametrize("end", ["2030-01-01T00:00:00", "tomorrow", "1893456000"])
+async def test_an_end_that_is_not_a_timestamp_is_refused(end: str) -> None:
+    async with sts(saying(text().replace("2030-01-01T00:00:00Z", end))) as (client, _):
         with pytest.raises(AnswerCorrupt):
             await client.assume_role(REQUEST)
 

@@ -40,14 +40,14 @@ _FIRST_PORT = 8_700
 
 
 @dataclass(frozen=True, slots=True)
-class StreamWanted:
+class StreamOptions:
     seconds: float = 60.0
     seed: int = 1
 
 
 @dataclass(slots=True)
 class StreamResult:
-    wanted: StreamWanted
+    options: StreamOptions
     seen: list[Seen] = field(default_factory=list)
     writes: Writes = field(default_factory=Writes)
     killed: Counter[str] = field(default_factory=Counter)
@@ -75,7 +75,7 @@ def _sandbox() -> Iterator[tuple[Sandbox, Embedded]]:
     asyncio.run(engine.close())
 
 
-def run(wanted: StreamWanted, logs: Path) -> StreamResult:
+def run(options: StreamOptions, logs: Path) -> StreamResult:
     with ExitStack() as stack:
         bus = stack.enter_context(nats_server(logs))
         sandbox, engine = stack.enter_context(_sandbox())
@@ -85,7 +85,7 @@ def run(wanted: StreamWanted, logs: Path) -> StreamResult:
         for process in (*readers, *web):
             stack.callback(process.kill)
             process.start()
-        return asyncio.run(Chaos(wanted, sandbox, engine, bus, readers, web).run())
+        return asyncio.run(Chaos(options, sandbox, engine, bus, readers, web).run())
 
 
 def _process(
@@ -100,7 +100,7 @@ def _process(
 
 @dataclass(slots=True)
 class Chaos:
-    wanted: StreamWanted
+    options: StreamOptions
     sandbox: Sandbox
     engine: Embedded
     bus: NatsServer
@@ -110,7 +110,7 @@ class Chaos:
     title: str = ""
 
     def __post_init__(self) -> None:
-        self.result = StreamResult(self.wanted)
+        self.result = StreamResult(self.options)
 
     async def run(self) -> StreamResult:
         await self._up([*self.readers, *self.web])
@@ -131,10 +131,10 @@ class Chaos:
 
     async def _burn(self, items: list[Item]) -> None:
         """Kills and writes for the given time; then every process is there again."""
-        random = Random(self.wanted.seed)
-        writing = [self._writing(item, Random(f"{self.wanted.seed} {item}")) for item in items]
+        random = Random(self.options.seed)
+        writing = [self._writing(item, Random(f"{self.options.seed} {item}")) for item in items]
         async with _tasks([*writing, self._renaming(), self._splitting(), self._killing(random)]):
-            await asyncio.sleep(self.wanted.seconds)
+            await asyncio.sleep(self.options.seconds)
         for process in (*self.readers, *self.web):
             if process.process is None:
                 process.start()
@@ -219,7 +219,7 @@ class Chaos:
             ]
             for number, (group, seconds, listed) in enumerate(watched):
                 seen = Seen(f"{tenant}-{number}", tenant, first_version(TENANTS, tenant), group, listed)
-                random = Random(f"{self.wanted.seed} {seen.name}")
+                random = Random(f"{self.options.seed} {seen.name}")
                 yield Subscriber(seen, urls, partial(self._token, tenant, seconds), random)
 
     def _token(self, tenant: str, seconds: int) -> tuple[str, float]:

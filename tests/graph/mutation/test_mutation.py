@@ -154,13 +154,13 @@ async def test_an_order_moves_between_the_indexes_and_its_copy_follows(api: Memo
 
 
 @pytest.mark.parametrize(
-    ("steps", "wanted"), [((), "SHIPPED"), ((), "DELIVERED"), (("CANCELLED",), "CONFIRMED"), ((), "PENDING")]
+    ("steps", "status"), [((), "SHIPPED"), ((), "DELIVERED"), (("CANCELLED",), "CONFIRMED"), ((), "PENDING")]
 )
-async def test_only_legal_steps_are_taken(api: MemoryEndpoint, steps: tuple[str, ...], wanted: str) -> None:
+async def test_only_legal_steps_are_taken(api: MemoryEndpoint, steps: tuple[str, ...], status: str) -> None:
     order = await _order(api)
     for step in steps:
         await change(api, STATUS, {"input": {"orderId": order, "status": step}})
-    refused = await change(api, STATUS, {"input": {"orderId": order, "status": wanted}})
+    refused = await change(api, STATUS, {"input": {"orderId": order, "status": status}})
     assert (refused["order"], refused["errors"][0]["code"]) == (None, "INVALID")
 
 

@@ -106,12 +106,12 @@ def _merged(ours: tuple[int, bytes], theirs: tuple[int, bytes], *, in_lane: bool
 
 def _half(answer: dict[str, Any], body: Mapping[str, Any]) -> dict[str, Any]:
     """The first key is left unprocessed, unless it is the only one."""
-    [(table, wanted)] = body["RequestItems"].items()
-    keys = wanted["Keys"]
+    [(table, request)] = body["RequestItems"].items()
+    keys = request["Keys"]
     if len(keys) < 2:
         return answer
     rows = [row for row in answer["Responses"][table] if (row["PK"], row["SK"]) != (keys[0]["PK"], keys[0]["SK"])]
-    left = {table: {**wanted, "Keys": keys[:1]}}
+    left = {table: {**request, "Keys": keys[:1]}}
     return {**answer, "Responses": {table: rows}, "UnprocessedKeys": left}
 
 

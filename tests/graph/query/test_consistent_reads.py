@@ -69,7 +69,9 @@ async def test_a_cursor_serves_both_kinds_of_read(place: MemoryEndpoint) -> None
     cursor = (await place.ask(QUERY, {"c": True}))["ordersOfUser"]["pageInfo"]["endCursor"]
     query = """query ($c: Boolean, $after: String) {
       ordersOfUser(userId: "u-1001", after: $after, consistent: $c) { nodes { orderId } } }"""
-    pages = [(await place.ask(query, {"c": wanted, "after": cursor}))["ordersOfUser"] for wanted in (True, False)]
+    pages = [
+        (await place.ask(query, {"c": consistent, "after": cursor}))["ordersOfUser"] for consistent in (True, False)
+    ]
     assert pages[0] == pages[1]
     assert pages[0]["nodes"]
 
@@ -79,7 +81,9 @@ async def test_it_runs_in_a_lane_and_costs_twice_as_much(api: MemoryEndpoint) ->
     await api.ask(TOGETHER)
     assert api.lanes == {"lane": 2}
     operation = api.endpoint.documents.get(QUERY).by_name[None]
-    plain, strong = (operation.variant({"c": wanted}).price.estimate({"c": wanted}) for wanted in (False, True))
+    plain, strong = (
+        operation.variant({"c": consistent}).price.estimate({"c": consistent}) for consistent in (False, True)
+    )
     assert strong == 2 * plain
 
 

@@ -176,10 +176,10 @@ def test_terraform_gets_it_beside_the_global_ones() -> None:
 
 
 def test_its_capacity_is_that_of_the_table() -> None:
-    wanted = demand(with_local_index(), DEFAULTS)
-    assert "LSI1" not in wanted.places
-    assert {row.place for row in wanted.rows if row.name == "commentsOfReader"} == {"table"}
-    assert wanted.need("table").write > demand(MODEL, DEFAULTS).need("table").write
+    demanded = demand(with_local_index(), DEFAULTS)
+    assert "LSI1" not in demanded.places
+    assert {row.place for row in demanded.rows if row.name == "commentsOfReader"} == {"table"}
+    assert demanded.need("table").write > demand(MODEL, DEFAULTS).need("table").write
 
 
 @pytest.mark.parametrize(

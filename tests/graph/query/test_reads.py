@@ -39,8 +39,8 @@ async def _walk(api: MemoryEndpoint, size: int, *, backward: bool) -> list[str]:
 async def test_pages_follow_each_other_without_gaps_in_both_directions(api: MemoryEndpoint, size: int) -> None:
     whole = (await api.ask(PAGE, {"first": 100}))["ordersByStatus"]["edges"]
     ordered = [edge["node"]["orderId"] for edge in whole]
-    moments = [edge["node"]["placedAt"] for edge in whole]
-    assert moments == sorted(moments, reverse=True)
+    timestamps = [edge["node"]["placedAt"] for edge in whole]
+    assert timestamps == sorted(timestamps, reverse=True)
     assert len(set(ordered)) == len(ordered) > 7
     assert await _walk(api, size, backward=False) == ordered
     assert await _walk(api, size, backward=True) == ordered

@@ -26,7 +26,7 @@ from gateway.model.types.numbers import exact as exact_number
 from tests.model.build import Colour
 
 ZONES = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
-MOMENTS = st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30), timezones=ZONES)  # noqa: DTZ001  the strategy adds the zone
+TIMESTAMPS = st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30), timezones=ZONES)  # noqa: DTZ001  the strategy adds the zone
 PRICES = st.decimals(0, 99_999_999, allow_nan=False, allow_infinity=False, places=2)
 
 
@@ -110,7 +110,7 @@ def test_a_timestamp_is_written_in_utc_with_six_decimals() -> None:
     assert Timestamp().key_text("at", datetime(2026, 1, 1, 0, 0, 0, 7, tzinfo=UTC)) == "2026-01-01T00:00:00.000007Z"
 
 
-@given(MOMENTS, MOMENTS)
+@given(TIMESTAMPS, TIMESTAMPS)
 def test_stored_timestamps_sort_by_time(one: datetime, other: datetime) -> None:
     texts = timestamp_text("at", one), timestamp_text("at", other)
     assert (texts[0] < texts[1]) is (one < other)

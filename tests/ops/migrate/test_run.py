@@ -152,9 +152,9 @@ def test_where_there_is_nothing_to_do_no_table_is_needed() -> None:
 
 @pytest.mark.parametrize("changes", [{"table": ""}, {"region": ""}, {"segments": 0}, {"units_per_second": 0}])
 def test_what_is_asked_for_wrongly_is_refused(changes: dict[str, Any]) -> None:
-    wanted = Migrate(**{**OPTIONS, "table": "app", "region": "eu-west-1", **changes})
+    migrate_options = Migrate(**{**OPTIONS, "table": "app", "region": "eu-west-1", **changes})
     with pytest.raises(ConfigurationError):
-        migrate(wanted, NEW, ended_by_signals, Console(file=io.StringIO()))
+        migrate(migrate_options, NEW, ended_by_signals, Console(file=io.StringIO()))
 
 
 def test_what_does_not_exist_is_reported(migration: Migration) -> None:
@@ -171,8 +171,8 @@ def test_an_interruption_is_reported_with_how_to_go_on(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(asyncio, "run", interrupted)
     said = io.StringIO()
-    wanted = Migrate(**{**OPTIONS, "table": "app", "region": "eu-west-1"})
-    assert migrate(wanted, NEW, ended_by_signals, Console(file=said)) == 130
+    migrate_options = Migrate(**{**OPTIONS, "table": "app", "region": "eu-west-1"})
+    assert migrate(migrate_options, NEW, ended_by_signals, Console(file=said)) == 130
     assert "run the same command again" in said.getvalue()
 
 
@@ -188,8 +188,10 @@ def test_it_goes_on_from_a_checkpoint_and_shows_a_bar_to_who_watches(migration: 
         "region": migration.iam_sandbox.region,
         "endpoint": migration.iam_sandbox.url,
     }
-    wanted = Migrate(**{**options, "keys": Given(migration.iam_sandbox.admin), "checkpoint": migration.checkpoint})
-    assert migrate(wanted, NEW, ended_by_signals, Console(file=said, width=200, force_terminal=True)) == 0
+    migrate_options = Migrate(
+        **{**options, "keys": Given(migration.iam_sandbox.admin), "checkpoint": migration.checkpoint}
+    )
+    assert migrate(migrate_options, NEW, ended_by_signals, Console(file=said, width=200, force_terminal=True)) == 0
     assert "continuing from" in said.getvalue()
     assert "repaired 0" in said.getvalue()
 

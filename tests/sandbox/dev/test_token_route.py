@@ -16,7 +16,7 @@ from gateway.sandbox.dev.token_route import TOKEN_PATH, sandbox_address, switche
 from gateway.settings import Settings
 from tests.test_settings import ISSUER, RIGHT
 
-WANTED = {"tenant": "acme", "role": "support"}
+REQUEST = {"tenant": "acme", "role": "support"}
 
 
 def settings(**changes: Any) -> Settings:
@@ -40,8 +40,8 @@ async def client(assembly: SandboxAssembly) -> AsyncIterator[AsyncClient]:
         yield made
 
 
-async def request_token(client: AsyncClient, wanted: Any = None, **headers: str) -> Response:
-    return await client.post(TOKEN_PATH, json=wanted or WANTED, headers=headers)
+async def request_token(client: AsyncClient, request_body: Any = None, **headers: str) -> Response:
+    return await client.post(TOKEN_PATH, json=request_body or REQUEST, headers=headers)
 
 
 async def test_a_token_is_that_of_the_issuer(client: AsyncClient, assembly: SandboxAssembly) -> None:
@@ -104,7 +104,7 @@ async def test_a_slow_body_is_not_waited_for(client: AsyncClient, monkeypatch: p
 
 
 @pytest.mark.parametrize(
-    ("wanted", "said"),
+    ("request_body", "said"),
     [
         ({"tenant": "hooli", "role": "viewer"}, "unknown tenant `hooli`"),
         ({"tenant": "acme", "role": "owner"}, "unknown role `owner`"),
@@ -114,8 +114,8 @@ async def test_a_slow_body_is_not_waited_for(client: AsyncClient, monkeypatch: p
         ({"tenant": "acme", "role": "v" * 5_000}, "send a JSON object of at most 4096 bytes"),
     ],
 )
-async def test_a_wrong_request_is_reported(client: AsyncClient, wanted: Any, said: str) -> None:
-    response = await request_token(client, wanted)
+async def test_a_wrong_request_is_reported(client: AsyncClient, request_body: Any, said: str) -> None:
+    response = await request_token(client, request_body)
     assert response.status_code == 400
     assert response.json()["error"].startswith(said)
 

@@ -109,7 +109,7 @@ async def test_absence_is_remembered_for_a_shorter_time(store: CachedStore) -> N
     assert await store.rank("t") is None
     store.put("t")
     assert await store.rank("t") is None
-    store.clock.moment += THINGS.absence_seconds
+    store.clock.now += THINGS.absence_seconds
     assert await store.rank("t") == 1
     assert store.calls == ["GetItem"] * 2
 
@@ -118,7 +118,7 @@ async def test_an_empty_page_is_remembered_for_a_shorter_time(store: CachedStore
     assert await store.ranked() == []
     store.put("t")
     assert await store.ranked() == []
-    store.clock.moment += PAGES.absence_seconds
+    store.clock.now += PAGES.absence_seconds
     assert await store.ranked() == ["t"]
 
 
@@ -130,11 +130,11 @@ async def test_no_answer_is_older_than_its_declaration_allows(share: float) -> N
     store.put("t", rank=2)
     store.memory.script["GetItem"].extend([ConnectionError()] * 50)  # while it cannot be renewed, the old one serves
     for _ in range(8):
-        store.clock.moment += THINGS.seconds / 10
+        store.clock.now += THINGS.seconds / 10
         assert await store.rank("t") == 1
         await settle()
     store.memory.script.clear()
-    store.clock.moment = 1_000 + THINGS.seconds
+    store.clock.now = 1_000 + THINGS.seconds
     assert await store.rank("t") == 2
     await store.cache.close()
 
@@ -145,7 +145,7 @@ async def test_what_was_read_at_the_same_time_is_not_renewed_at_the_same_time() 
     store.put("a")
     store.put("b")
     await store.things("a", "b")
-    store.clock.moment += 0.7 * THINGS.seconds
+    store.clock.now += 0.7 * THINGS.seconds
     await store.things("a", "b")
     counts = store.cache.stats().total
     assert (counts.hits, counts.stale, counts.renewals) == (1, 1, 1)
@@ -156,7 +156,7 @@ async def test_a_stale_answer_is_given_at_once_and_renewed_behind_it(store: Cach
     store.put("t", rank=1)
     await store.rank("t")
     store.put("t", rank=2)
-    store.clock.moment += 0.7 * THINGS.seconds
+    store.clock.now += 0.7 * THINGS.seconds
     held = store.memory.hold("GetItem")
     # renewed once, however many ask meanwhile
     access = Access(session())
@@ -176,7 +176,7 @@ async def test_an_item_that_expires_is_not_shown_from_the_cache(store: CachedSto
         until = None if seconds is None else NOW + timedelta(seconds=seconds)
         store.tag(word, until=until)
     assert len(await store.page("looseTags", thingId="t")) == 2
-    store.clock.moment += 6
+    store.clock.now += 6
     # read again: a page that lost a row could not tell whether there are more
     assert [item.values["word"] for item in await store.page("looseTags", thingId="t")] == ["b"]
     assert store.calls == ["Query"] * 2

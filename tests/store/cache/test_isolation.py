@@ -62,8 +62,8 @@ def readable(role: str) -> frozenset[str]:
 
 
 @cache
-def items(tenant: TenantId, role: str, *wanted: str) -> GetItems:
-    return replace(things(*wanted, tenant=tenant), attributes=readable(role))
+def items(tenant: TenantId, role: str, *names: str) -> GetItems:
+    return replace(things(*names, tenant=tenant), attributes=readable(role))
 
 
 @cache
@@ -79,10 +79,10 @@ async def random_read(store: CachedStore, tenant: TenantId, chance: random.Rando
     role = chance.choice(tuple(ROLES))
     access = Access(SESSIONS[tenant, role])
     kind = chance.random()
-    store.clock.moment += 0.01
+    store.clock.now += 0.01
     if kind < 0.8:
-        wanted = chance.choices(IDS, k=chance.choice([1, 1, 1, 3]))
-        return tuple(await store.table.get(access, items(tenant, role, *wanted)))
+        names = chance.choices(IDS, k=chance.choice([1, 1, 1, 3]))
+        return tuple(await store.table.get(access, items(tenant, role, *names)))
     if kind < 0.99:
         plan = page(tenant, role, chance.choice(["thingsByRank", "looseTags"]))
         return (await store.table.query(access, plan)).items

@@ -209,12 +209,12 @@ async def test_a_key_is_a_tuple_of_parts_and_no_text(store: CachedStore) -> None
 # what was prepared for reads of one form
 
 
-def _options(given: Session, wanted: tuple[str, ...] = ("EntityType", "PK", "SK", "rank")) -> ReadOptions:
+def _options(given: Session, attributes: tuple[str, ...] = ("EntityType", "PK", "SK", "rank")) -> ReadOptions:
     shared = given.permissions.shared
-    example = wire.get_item(MODEL.table, TABLE, things("t").keys[0], wanted, strong=False)
+    example = wire.get_item(MODEL.table, TABLE, things("t").keys[0], attributes, strong=False)
     prepared = PreparedReads(shared, shared.prepare("GetItem", example), lambda content: [("typed", content)])
     assert prepared.permission is not None
-    return ReadOptions(wanted, False, THINGS, prepared)
+    return ReadOptions(attributes, False, THINGS, prepared)
 
 
 async def test_what_is_kept_is_answered_as_typed_rows_to_whom_the_prepared_permission_lets_in(

@@ -120,7 +120,7 @@ async def test_renewals_behind_answers_are_bounded() -> None:
     store.put("b")
     await store.rank("a")
     await store.rank("b")
-    store.clock.moment += 70
+    store.clock.now += 70
     held = store.memory.hold("GetItem")
     await store.rank("a")
     await settle()
@@ -133,7 +133,7 @@ async def test_renewals_behind_answers_are_bounded() -> None:
 async def test_a_closed_cache_still_serves_what_is_stale_but_renews_nothing(store: CachedStore) -> None:
     store.put("t")
     await store.rank("t")
-    store.clock.moment += 70
+    store.clock.now += 70
     await store.cache.close()
     assert await store.rank("t") == 1
     assert store.calls == ["GetItem"]

@@ -83,11 +83,11 @@ async def test_what_is_carried_is_as_old_as_its_write(store: CachedStore) -> Non
     answer = store.memory.hold("TransactWriteItems")
     write = asyncio.create_task(replace_with(store, "t", rank=7))
     await settle()
-    store.clock.moment += 20
+    store.clock.now += 20
     answer.set()
     await write
     store.put("t", rank=8)
-    store.clock.moment += 79
+    store.clock.now += 79
     assert await store.rank("t") == 8
 
 
@@ -122,7 +122,7 @@ async def test_what_is_carried_is_no_older_than_its_declaration_allows(store: Ca
     await store.rank("t")
     await create(store, "t", rank=1)
     store.put("t", rank=2)  # by another process
-    store.clock.moment += 100
+    store.clock.now += 100
     assert await store.rank("t") == 2
 
 
@@ -131,7 +131,7 @@ async def test_pages_on_which_an_item_comes_or_was_are_forgotten_and_others_stay
         store.put(name, kind=kind)
         assert await store.ranked(kind=kind) == [name]
     await store.update("a", kind="two")
-    store.clock.moment += 3
+    store.clock.now += 3
     store.memory.sent.clear()
     assert [await store.ranked(kind=kind) for kind in ("one", "two", "three")] == [[], ["a", "b"], ["c"]]
     assert store.calls == ["Query"] * 2
@@ -210,13 +210,13 @@ async def test_what_was_being_read_while_it_was_written_is_neither_kept_nor_join
     held = store.memory.hold("GetItem")
     early = asyncio.create_task(store.rank("t"))
     await settle()
-    store.clock.moment += 1
+    store.clock.now += 1
     await replace_with(store, "t", rank=2)
-    store.clock.moment += 1
+    store.clock.now += 1
     assert await store.rank("t") == 2, "a request after the write does not wait for a read from before it"
     held.set()
     assert await early == 1
-    store.clock.moment += 1
+    store.clock.now += 1
     assert await store.rank("t") == 2
 
 
@@ -225,9 +225,9 @@ async def test_a_slow_read_from_before_a_write_is_not_kept_however_late_it_comes
     held = store.memory.hold("Query")
     early = asyncio.create_task(store.ranked())
     await settle()
-    store.clock.moment += 1
+    store.clock.now += 1
     await remove(store, "t")
-    store.clock.moment += 5
+    store.clock.now += 5
     assert await store.ranked() == []
     held.set()
     assert await early == ["t"]
@@ -280,7 +280,7 @@ async def test_more_writes_than_are_remembered_count_as_everything(store: Cached
         pass
     await store.rank("t")
     assert store.cache.stats().entries == 0
-    store.clock.moment += 3
+    store.clock.now += 3
     await store.rank("t")
     assert store.cache.stats().entries == 1
 
@@ -291,9 +291,9 @@ async def test_writes_are_remembered_only_as_long_as_they_matter() -> None:
     for number in range(50):
         with store.cache.writing(session(), "DeleteItem", {"Key": {"PK": {"S": f"p{number}"}, "SK": {"S": "s"}}}):
             pass
-        store.clock.moment += 1
+        store.clock.now += 1
     assert len(recent._ages) <= 13
-    store.clock.moment += 100
+    store.clock.now += 100
     with store.cache.writing(session(GLOBEX), "DeleteItem", {"Key": {"PK": {"S": "p"}, "SK": {"S": "s"}}}):
         pass
     assert set(recent._tenants) == {GLOBEX}

@@ -76,11 +76,11 @@ def test_an_index_key_made_of_an_absent_attribute_is_left_out() -> None:
 
 
 @given(st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._:@+-]{0,20}", fullmatch=True), st.datetimes(timezones=st.just(UTC)))
-def test_every_partition_key_of_every_item_belongs_to_the_tenant(name: str, moment: datetime) -> None:
+def test_every_partition_key_of_every_item_belongs_to_the_tenant(name: str, timestamp: datetime) -> None:
     # INVARIANT: every partition key, of the table and of every index, is written here and nowhere else.
     written = [
-        *items_for(SHIPPED, ORDER, GLOBEX, order(orderId=name, userId=name, placedAt=moment)),
-        *items_for(MODEL, THING, GLOBEX, {"thingId": name, "kind": name, "at": moment, "rank": 1}),
+        *items_for(SHIPPED, ORDER, GLOBEX, order(orderId=name, userId=name, placedAt=timestamp)),
+        *items_for(MODEL, THING, GLOBEX, {"thingId": name, "kind": name, "at": timestamp, "rank": 1}),
     ]
     partitions = [value["S"] for item in written for key, value in item.items() if key.endswith("PK")]
     assert len(partitions) == 2 + 3 + 1 + 3

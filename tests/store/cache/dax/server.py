@@ -96,8 +96,8 @@ class _Connection:
         assert "UserAgent" in self._in.decode_map()
         self._in.decode_int()
 
-    def _more(self, buffer: bytearray, wanted: int) -> int:
-        more = self._socket.recv(max(wanted, 4_096))
+    def _more(self, buffer: bytearray, count: int) -> int:
+        more = self._socket.recv(max(count, 4_096))
         buffer += more
         return len(more) or -1
 
@@ -171,8 +171,8 @@ class _Connection:
         [(table, (strong, projection, keys))] = self._in.decode_map().items()
         self._in.decode_object()
         names = _projected(projection)
-        wanted = {"Keys": [self._key(key) for key in keys], "ConsistentRead": strong, **_aliased(names)}
-        answer = self._call("BatchGetItem", {"RequestItems": {table: wanted}})
+        request = {"Keys": [self._key(key) for key in keys], "ConsistentRead": strong, **_aliased(names)}
+        answer = self._call("BatchGetItem", {"RequestItems": {table: request}})
         rows = answer["Responses"][table]
         self._out.append_array_header(2)
         self._out.append_map_header(1)
@@ -227,8 +227,8 @@ class _Connection:
 
     def _call(self, operation: str, body: dict[str, Any]) -> dict[str, Any]:
         self._node.calls[operation] += 1
-        wanted = next(iter(body.get("RequestItems", {"": body}).values()))
-        self._node.strong.append(bool(wanted.get("ConsistentRead")))
+        request = next(iter(body.get("RequestItems", {"": body}).values()))
+        self._node.strong.append(bool(request.get("ConsistentRead")))
         body.setdefault("ConsistentRead", False)
         if "IndexName" in body:
             del body["ConsistentRead"]
@@ -276,7 +276,7 @@ class _Connection:
 def _nested(content: bytes) -> Any:
     left = bytearray(content)
 
-    def more(buffer: bytearray, wanted: int) -> int:
+    def more(buffer: bytearray, size: int) -> int:
         count = len(left)
         buffer += left
         left.clear()

@@ -62,9 +62,9 @@ async def test_the_process_answers_first_then_the_cluster(both: LayeredStore, no
 async def test_together_they_are_not_older_than_declared(both: LayeredStore) -> None:
     """What a cluster may have kept for 60 seconds the process keeps for 40 and not for 100."""
     await both.source()
-    both.clock.moment += 39.9 * 0.6
+    both.clock.now += 39.9 * 0.6
     assert await both.source() == "cache"
-    both.clock.moment += 40.1 - 39.9 * 0.6
+    both.clock.now += 40.1 - 39.9 * 0.6
     assert await both.source() == "dax"
 
 
@@ -87,7 +87,7 @@ async def test_own_writes_pass_both(both: LayeredStore, node: DaxNode) -> None:
     access = Access(session())
     assert await both.rank("t", access) == 7
     assert "dax" not in [call.source for call in access.calls]
-    both.clock.moment += 45
+    both.clock.now += 45
     assert await both.rank("t") == 7, "the process has forgotten it, and the cluster is still behind"
 
 

@@ -222,7 +222,7 @@ async def test_what_this_process_wrote_is_read_from_the_table_until_the_cluster_
     assert await dax.ranked() == ["u", "t"]
     assert dax.calls == ["GetItem", "BatchGetItem", "Query"]
     assert node.calls == {"GetItem": 1}
-    dax.clock.moment += 61
+    dax.clock.now += 61
     assert await dax.rank("t") == 2
     assert node.calls == {"GetItem": 2}
 

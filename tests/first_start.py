@@ -24,7 +24,7 @@ from gateway.sandbox.server import free_port
 from tests.graphql_http import post_graphql
 
 ROOT = Path(__file__).parents[1]
-UP_WITHIN = 10.0  # seconds on an idle machine; a busy one is given more, and told
+UP_WITHIN = 10.0  # seconds on an idle machine; a busy one gets more, which is printed
 PATIENCE = 300.0
 PAGES = ("/", "/playground", "/metrics")
 

@@ -1,7 +1,7 @@
 """`python -m bench.peers.in_process`: a request of the gateway and of the floor without sockets, for a busy machine.
 
 Each runs in a process of its own on one connection. Transports are objects that answer at once with what DynamoDB said,
-so what is left is the work of the process itself. The least of many short runs is told: the moments in which nobody
+so what is left is the work of the process itself. The least of many short runs is reported: the times in which nobody
 else had the core. System calls are missing in it, and so is waiting.
 """
 
@@ -161,7 +161,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.peers.in_process", description=__doc__)
     parser.add_argument("--bodies", nargs="+", choices=BODIES, default=list(BODIES))
     parser.add_argument("--seconds", type=float, default=4)
-    parser.add_argument("--server", choices=SERVERS, help="only this one, in this process; told on standard error")
+    parser.add_argument("--server", choices=SERVERS, help="only this one, in this process; reported on standard error")
     options = parser.parse_args()
     if options.server is not None:
         print(uvloop.run(_measure(options.server, options.bodies[0], options.seconds)), file=sys.stderr, flush=True)

@@ -67,7 +67,7 @@ class Clock:
 
 @dataclass(slots=True)
 class MemorySts:
-    """Gives each session credentials whose token tells the tags; fails, waits and counts as told."""
+    """Gives each session credentials whose token holds the tags; fails and waits on demand, and counts."""
 
     clock: Clock
     life: float = 3_600.0

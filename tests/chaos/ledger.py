@@ -42,7 +42,7 @@ class Entry:
 @dataclass(slots=True)
 class Ledger:
     entries: list[Entry] = field(default_factory=list)
-    # what should never happen, told while it happens
+    # what should never happen, noted while it happens
     surprises: list[str] = field(default_factory=list)
     retries: int = 0
     ticks: int = 0

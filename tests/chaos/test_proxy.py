@@ -1,4 +1,4 @@
-"""The proxy fails as it is told: before the call is carried out, after it, or instead of it."""
+"""The proxy fails on demand: before the call is carried out, after it, or instead of it."""
 
 import asyncio
 import json

@@ -81,7 +81,7 @@ def _until_caught_up(served: tuple[str, str]) -> None:
     for line in lines:
         if line.get("type") == "Order" and line["item"]["orderId"] == order:
             return
-    pytest.fail("the order was not told")
+    pytest.fail("the order was not reported")
 
 
 def _until_order(running: "subprocess.Popen[str]", order: str) -> str:
@@ -95,7 +95,7 @@ def _until_order(running: "subprocess.Popen[str]", order: str) -> str:
             if change["type"] == "Order" and change["item"]["orderId"] == order:
                 break
         else:
-            pytest.fail("the order was not told")
+            pytest.fail("the order was not reported")
         running.send_signal(signal.SIGINT)
         _, err = running.communicate(timeout=PATIENCE)
     finally:

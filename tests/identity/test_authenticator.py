@@ -109,7 +109,7 @@ async def test_a_refusal_says_nothing_of_the_token() -> None:
 
 
 async def test_a_token_that_nobody_can_judge_is_not_refused_but_to_be_tried_again() -> None:
-    """Who is told 401 signs in again; with an issuer that is down, all would at once."""
+    """A user that gets a 401 signs in again; with an issuer that is down, all would at once."""
     verifier = TokenVerifier()
     verifier.publisher.failure = OSError("gone")
     with pytest.raises(Unavailable):

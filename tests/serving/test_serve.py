@@ -1,4 +1,4 @@
-"""The process: started, asked, told to stop; what is under way is finished."""
+"""The process: it starts, answers and stops; what is under way is finished."""
 
 import asyncio
 import http.client

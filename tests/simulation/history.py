@@ -1,4 +1,4 @@
-"""The checker: what callers were told and saw, held against every state that every row has had."""
+"""The checker: what callers received and saw, compared with every state that every row has had."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

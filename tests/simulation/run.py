@@ -47,7 +47,7 @@ def replay(seed: int) -> int:
 def _command() -> int:
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("steps", nargs="?", type=int, default=1_000_000)
-    parser.add_argument("--seed", type=int, help="one history, told step by step")
+    parser.add_argument("--seed", type=int, help="one history, printed step by step")
     given = parser.parse_args()
     logging.disable(logging.CRITICAL)  # what fails is meant to
     return main(given.steps) if given.seed is None else replay(given.seed)

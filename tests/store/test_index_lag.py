@@ -1,4 +1,4 @@
-"""Pages of an index that lags behind the caller's own writes: read through the table, waited for, or told."""
+"""Pages of an index that lags behind the caller's own writes: read through the table, waited for, or reported."""
 
 from collections.abc import Set
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""What a request touches is told in the form of the model's keys: never by a value, never of another tenant."""
+"""What a request touches is shown in the form of the model's keys: never by a value, never of another tenant."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -86,7 +86,7 @@ class GatewayProcess:
         return [json.loads(line) for line in found]
 
     def kill(self) -> None:
-        """SIGKILL: nothing is finished, nothing is told."""
+        """SIGKILL: nothing is finished, nobody is notified."""
         if self.process is not None:
             self.process.kill()
             self.process.wait()

@@ -104,5 +104,5 @@ async def streamed() -> AsyncIterator[Streamed]:
 
 async def until(holds: Callable[[], bool], seconds: float = 20) -> None:
     with anyio.fail_after(seconds):
-        while not holds():  # noqa: ASYNC110  # what is waited for is not told to anybody
+        while not holds():  # noqa: ASYNC110  # there is no event to wait for
             await anyio.sleep(0.005)

@@ -220,7 +220,7 @@ async def test_a_position_that_the_bus_no_longer_has_is_expired(server: NatsServ
             await bus.replay("acme", position)
         with pytest.raises(PositionExpired):
             await bus.replay("acme", {"another stream": "1"})
-        # what it still has is told
+        # what it still has is sent
         assert numbers(await bus.replay("acme", {received[3].shard: received[3].sequence})) == [5]
 
 
@@ -499,6 +499,6 @@ async def test_readers_that_overlap_and_crash_lose_and_reorder_nothing(server: N
     for tenant in tenants:
         delivered = numbers([each for each in received if each.tenant == tenant])
         expected = [int(each.sk) for each in records if each.tenant == tenant]
-        # what is told twice is told in the same order to the same end: the last told of each is in order too
+        # what is sent twice is sent in the same order to the same end: the last of each is in order too
         assert list(dict.fromkeys(delivered)) == expected
         assert list(dict.fromkeys(reversed(delivered))) == expected[::-1]

@@ -1,4 +1,4 @@
-"""Inputs of the stack that must not plan, each with what is told; and what exists already, taken over."""
+"""Inputs of the stack that must not plan, each with its message; and what exists already, taken over."""
 
 import json
 from typing import Any

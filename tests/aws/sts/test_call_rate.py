@@ -1,4 +1,4 @@
-"""The rate of calls to STS: never exceeded, callers first, whoever would wait too long is told at once."""
+"""The rate of calls to STS: never exceeded, callers first, a caller that would wait too long is refused at once."""
 
 import asyncio
 from math import inf

@@ -1,4 +1,4 @@
-"""What was written and what each subscriber was told, and which of it must not be."""
+"""What was written and what each subscriber received, and which of it is wrong."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -42,7 +42,7 @@ class Writes:
 
 @dataclass(slots=True)
 class Seen:
-    """What one subscriber was told, of the items that it watches."""
+    """What one subscriber received of the items that it watches."""
 
     name: str
     tenant: str
@@ -70,25 +70,25 @@ def violations(seen: Seen, writes: Writes) -> Iterator[str]:
         yield f"{seen.name}: {seen.expired_positions} positions had expired, and the bus keeps a day"
     for item in seen.items:
         if seen.newest(item) != writes.last.get(item):
-            yield f"{seen.name}: {item} is at {writes.last.get(item)}, and was told at {seen.newest(item)}"
+            yield f"{seen.name}: {item} is at {writes.last.get(item)}, and was received at {seen.newest(item)}"
     newest: dict[Item, int] = {}
     for each in seen.received:
         if each.version // _OF_TENANT != seen.base // _OF_TENANT:
-            yield f"{seen.name}: {each.item} was told with the value {each.version} of another tenant"
+            yield f"{seen.name}: {each.item} was received with the value {each.version} of another tenant"
         if each.item not in seen.items:
-            yield f"{seen.name}: was told of {each.item}, which it does not watch"
+            yield f"{seen.name}: received {each.item}, which it does not watch"
         if each.version < newest.get(each.item, 0):
             yield f"{seen.name}: {each.item} went back from {newest[each.item]} to {each.version}"
         if each.version == newest.get(each.item) and not seen.listed:
             # in a list, the event of a change may repeat a state that the event of an earlier change has shown
-            yield f"{seen.name}: {each.item} was told at {each.version} twice"
+            yield f"{seen.name}: {each.item} was received at {each.version} twice"
         newest[each.item] = max(each.version, newest.get(each.item, 0))
         if each.at > each.expires + _LATE_SECONDS:
-            yield f"{seen.name}: was told something {each.at - each.expires:.1f} s after its token had expired"
+            yield f"{seen.name}: received something {each.at - each.expires:.1f} s after its token had expired"
 
 
 def latencies(all_seen: Sequence[Seen], writes: Writes) -> list[float]:
-    """From an acknowledged write to the first time that it was told, of those that were not superseded before."""
+    """From an acknowledged write to the first time that it was received, of those that were not superseded before."""
     first: dict[tuple[str, Item, int], float] = {}
     for seen in all_seen:
         for each in seen.received:

@@ -31,10 +31,10 @@ def test_what_was_seen_or_superseded_is_right() -> None:
 @pytest.mark.parametrize(
     ("history", "fault"),
     [
-        (seen(1_000_001), "is at 1000002, and was told at 1000001"),
-        (seen(), "was told at None"),
+        (seen(1_000_001), "is at 1000002, and was received at 1000001"),
+        (seen(), "was received at None"),
         (seen(1_000_002, 1_000_001, 1_000_002), "went back from 1000002 to 1000001"),
-        (seen(1_000_001, 1_000_002, 1_000_002), "was told at 1000002 twice"),
+        (seen(1_000_001, 1_000_002, 1_000_002), "was received at 1000002 twice"),
         (seen(2_000_001, 1_000_002), "of another tenant"),
         (seen(1_000_002, at=LATER + 60), "after its token had expired"),
     ],

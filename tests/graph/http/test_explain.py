@@ -1,4 +1,4 @@
-"""`extensions.explain`: what an operation did, told to those who ask where it is allowed, without a single value."""
+"""`extensions.explain`: what an operation did, for requests that ask for it where it is allowed, without any value."""
 
 import asyncio
 import re
@@ -154,7 +154,7 @@ async def test_no_value_of_a_key_or_an_item_is_reported(api: MemoryEndpoint, exa
     # a duration may happen to read like a price
     text = re.sub(r'"(startMs|durationMs)":[0-9.e-]+', "", orjson.dumps(response["extensions"]["explain"]).decode())
     values = set(_texts(response["data"])) | set(_texts(dict(example.variables)))
-    # shards and time buckets are told on purpose
+    # shards and time buckets are shown on purpose
     assert [value for value in values if len(value) > 3 and value in text] == []
 
 

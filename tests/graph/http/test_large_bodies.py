@@ -74,7 +74,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 async def waiting(queue: FairQueue, count: int) -> None:
     async with asyncio.timeout(60):
-        while queue.waiting < count:  # noqa: ASYNC110  nobody is told
+        while queue.waiting < count:  # noqa: ASYNC110  there is no event to wait for
             await asyncio.sleep(0)
 
 

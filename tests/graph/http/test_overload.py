@@ -59,7 +59,7 @@ def test_goodput_stays_near_capacity(arrivals: Arrivals, kind: Kind) -> None:
     assert min(goodput(outcome)) >= 0.9
     assert outcome.wasted < 0.01 * PLACES * UNTIL
     refused = len(outcome.refused)
-    assert refused > 50 * len(outcome.left), "who cannot be served is told so before it gives up"
+    assert refused > 50 * len(outcome.left), "a caller that cannot be served is refused before it gives up"
     waits = sorted(time - each.time for time, each in outcome.refused)
     assert waits[refused // 2] < MAX_WAIT, "and soon"
 

@@ -198,7 +198,7 @@ async def test_a_repeat_of_a_removal_says_that_it_was_done(api: MemoryEndpoint) 
 async def test_a_repeat_goes_on_where_the_first_one_stopped(
     api: MemoryEndpoint, monkeypatch: pytest.MonkeyPatch, stop: int
 ) -> None:
-    """Throttled in the middle: what was written is told, and a repeat with the same key writes the rest once."""
+    """Throttled in the middle: what was written is reported, and a repeat with the same key writes the rest once."""
     await stocked(api)
     given = [{"genreId": "g", "title": f"T{n}"} for n in range(60)]
     real, writes = api.memory.call, 0

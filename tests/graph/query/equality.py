@@ -1,6 +1,6 @@
 """A lane answers what graphql-core answers, byte for byte, or steps back: over random documents, roles and faults.
 
-`make equality` runs 20,000 documents; a difference is told with its document and the command that asks it again.
+`make equality` runs 20,000 documents; a difference is reported with its document and the command that repeats it.
 """
 
 import argparse

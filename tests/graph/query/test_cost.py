@@ -1,4 +1,4 @@
-"""The limit on cost: told and refused before anything runs, for each role its own, shown to those who ask."""
+"""The limit on cost: exceeding it is refused before anything runs; each role has its own; requests can ask for it."""
 
 from typing import Any
 

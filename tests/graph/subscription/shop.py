@@ -1,4 +1,4 @@
-"""The demo domains in memory with subscriptions: what is written is told of as the table's stream would."""
+"""The demo domains in memory with subscriptions: what is written is announced as by the table's stream."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping

@@ -32,7 +32,7 @@ class Reading:
                 self.position = change
 
     async def until_idle(self) -> list[FeedChange]:
-        """What is told until a position says that it was everything."""
+        """The changes until a position says that there are no more."""
         found: list[FeedChange] = []
         async with asyncio.timeout(PATIENCE):
             while isinstance(change := await anext(self._changes), FeedChange):
@@ -101,7 +101,7 @@ async def test_a_role_is_told_what_it_may_read_and_no_attribute_more() -> None:
 
 @pytest.mark.parametrize(("subject", "expected"), [("own", True), ("u-1002", False)])
 async def test_a_role_of_own_rows_receives_its_own_changes(subject: str, expected: bool) -> None:
-    """`User` lies in the partition of its subject: a change of another's is not told."""
+    """`User` lies in the partition of its subject: a change of another's is not sent."""
     async with shop() as served:
         subject = "u-1001" if subject == "own" else subject
         async with await _follow(served, role="customer", subject=subject) as changes:

@@ -13,7 +13,7 @@ from tests.graph.subscription.shop import ITEM, LIST, shop
 
 
 class HeldReplays(InProcessBus):
-    """Answers replays when it is told to, as a bus that is slow to come back."""
+    """Answers replays on demand, as a bus that is slow to come back."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -95,7 +95,7 @@ async def test_a_first_value_is_not_shared_once_a_later_change_was_reported(monk
 
 
 async def test_changes_during_a_replay_reach_the_subscriber_that_comes_back() -> None:
-    """The others are told at once; who waits for the bus must not miss it."""
+    """The others receive it at once; a subscriber that waits for the bus must not miss it."""
     bus = HeldReplays()
     async with shop(bus) as served:
         order = await served.order()

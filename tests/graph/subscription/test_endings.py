@@ -53,7 +53,7 @@ async def _ending(served: Shop, change: Any, *, idle: bool = True) -> Subscripti
 
 @pytest.mark.parametrize("idle", [True, False])
 async def test_an_expired_token_ends_it(idle: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whether anything changes or not; and where something does, it is not told any more."""
+    """Whether anything changes or not; and where something does, it is not sent any more."""
     if not idle:
         monkeypatch.setattr(room, "CHECK_SECONDS", 1e6)
     async with shop() as served:
@@ -101,7 +101,7 @@ async def test_other_policies_end_it(idle: bool, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("error", [Throttled("sts is busy"), Unavailable("sts cannot be reached")])
 async def test_trouble_with_a_session_ends_nothing(error: GatewayError, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whether the caller still holds is not known: it is told nothing meanwhile, and everything afterwards."""
+    """Whether the caller still holds is not known: it receives nothing meanwhile, and everything afterwards."""
     monkeypatch.setattr(cohort, "_FIRST_PAUSE", 0.01)
     async with shop() as served:
         order = await served.order()

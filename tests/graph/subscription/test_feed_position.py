@@ -35,7 +35,7 @@ def _order(processes: Processes, order: str, total: int) -> tuple[tuple[str, str
 
 @dataclass
 class Consumer:
-    """Applies what it is told. After each line it may be cut off, and go on from the position of that line."""
+    """Applies what it receives. After each line it may be cut off, and go on from the position of that line."""
 
     processes: Processes
     random: Random

@@ -1,4 +1,4 @@
-"""Who comes back with a position, at any process and at any moment, misses nothing and is told nothing twice."""
+"""A subscriber that comes back with a position, at any process and time, misses nothing and receives nothing twice."""
 
 import asyncio
 from typing import Any
@@ -54,7 +54,7 @@ async def test_what_one_process_has_sent_the_other_does_not_send_again(monkeypat
 
 
 async def test_a_process_that_does_not_know_a_change_yet_does_not_send_it_again() -> None:
-    """It learns of the change later than the client; what follows is told, and its position is after both."""
+    """It learns of the change later than the client; what follows is sent, and its position is after both."""
     async with two_processes() as processes:
         user, [key, other_key] = _orders(processes)
         one, other = processes.served

@@ -43,7 +43,7 @@ Key = tuple[str, str]
 
 @dataclass
 class Client:
-    """Applies what it is told, and checks it against the positions."""
+    """Applies what it receives, and checks it against the positions."""
 
     processes: Processes
     user: str
@@ -155,7 +155,7 @@ class IndexClient(Client):
 
 
 class PageClient(IndexClient):
-    """Selects only the page, and is never told the same page twice."""
+    """Selects only the page, and never receives the same page twice."""
 
     text = PAGES
 
@@ -164,7 +164,7 @@ class PageClient(IndexClient):
 
 
 class ItemClient(Client):
-    """Watches one order, and must be told each of its states at most once, in order."""
+    """Watches one order, and must receive each of its states at most once, in order."""
 
     async def _open(self, process: int) -> Subscription:
         [order] = self.keys
@@ -176,7 +176,7 @@ class ItemClient(Client):
         found = event["data"]["orderChanged"]
         total, known = None if found is None else float(found["total"]), self.totals.get(order)
         if not first and (total == known or (total is not None and known is not None and total < known)):
-            raise AssertionError(f"{total} is told after {known}")
+            raise AssertionError(f"{total} is sent after {known}")
         self.totals = {} if total is None else {order: total}
 
 

@@ -1,4 +1,4 @@
-"""What a subscriber is told, and what nobody is told."""
+"""What a subscriber receives, and what nobody receives."""
 
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -363,7 +363,7 @@ async def test_an_event_that_was_read_before_the_last_sent_one_is_read_again() -
             await served.set_status(order["orderId"], "SHIPPED")
             assert _item(await events.next())["status"] == "SHIPPED"
             member.offer(old)
-            # what it would have told is read again, and is what was told already
+            # what it would have sent is read again, and is what was sent already
             await events.silence()
             await served.set_status(order["orderId"], "DELIVERED")
             assert _item(await events.next())["status"] == "DELIVERED"
@@ -407,7 +407,7 @@ async def test_a_change_that_was_read_beside_the_last_sent_event_is_read_again(m
 
 
 async def test_what_was_read_before_a_client_came_back_is_read_again_for_it() -> None:
-    """The process it comes from may have told it something newer."""
+    """The process it comes from may have sent it something newer."""
     async with shop() as served:
         order = await served.order()
         async with served.watch(ITEM, {"id": order["orderId"]}) as events:

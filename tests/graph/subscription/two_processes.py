@@ -1,4 +1,4 @@
-"""Two processes over one table: each is told of the same changes, at its own pace."""
+"""Two processes over one table: each receives the same changes, at its own pace."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -52,7 +52,7 @@ class LateIndexes(Memory):
 
 
 class _Written(InProcessBus):
-    """Keeps what was written, for the processes to be told later; each item belongs to one shard."""
+    """Keeps what was written, for the processes to receive later; each item belongs to one shard."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -86,7 +86,7 @@ class Processes:
         await self.memory.on_change(before, self.rows)
 
     def waiting(self, process: int, shard: str) -> int:
-        """How many changes of the shard the process has not been told of."""
+        """How many changes of the shard the process has not received."""
         return len(self.written.notes[shard]) - self.delivered[process][shard]
 
     async def tell(self, process: int, shard: str, most: int = 1_000_000) -> None:

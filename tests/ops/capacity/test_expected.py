@@ -1,4 +1,4 @@
-"""What Terraform is told of the model's traffic."""
+"""What Terraform gets of the model's traffic."""
 
 from gateway.demo import MODEL
 from gateway.ops.capacity.assumptions import DEFAULTS

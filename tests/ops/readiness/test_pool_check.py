@@ -42,7 +42,7 @@ def check(memory: Memory) -> PoolCheck:
 
 
 class Refusing(Memory):
-    """Answers reads of a place as told, and others with nothing."""
+    """Answers reads of a place as configured, and others with nothing."""
 
     refusals: dict[str | None, GatewayError]
 

@@ -279,7 +279,7 @@ async def test_a_caller_that_leaves_while_a_lane_is_made_does_not_take_it_from_t
     query = '{ product(productId: "p-1001") { title } }'
     leaving, staying = (asyncio.ensure_future(api.ask(query)) for _ in range(2))
     async with asyncio.timeout(60):
-        while not api.endpoint.lanes._making:  # noqa: ASYNC110  nobody is told
+        while not api.endpoint.lanes._making:  # noqa: ASYNC110  there is no event to wait for
             await asyncio.sleep(0)
     leaving.cancel()
     assert (await staying)["product"]["title"]

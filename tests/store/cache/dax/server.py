@@ -1,7 +1,7 @@
 """A DAX node in this process: enough of its wire protocol (CBOR over TCP) for Amazon's own client.
 
 It understands the greeting, authorisation, endpoints, key schemas, GetItem, BatchGetItem and Query, answers from the
-table in memory, and fails as it is told: by an error, by silence, or by hanging up.
+table in memory, and fails on demand: by an error, by silence, or by hanging up.
 """
 
 import base64

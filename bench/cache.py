@@ -192,7 +192,7 @@ async def costs(engine: Ordered) -> None:
     works["Query of 20, on but not declared"] = partial(_query, on, access, replace(listing, cached=None))
     works["Query of 20, hit"] = partial(_query, on, access, listing)
     body = {"TableName": TABLE, "Key": {"PK": {"S": items["GetItem"].keys[0].pk}, "SK": {"S": "DETAILS"}}}
-    works["judging a GetItem"] = partial(_check, access, body)
+    works["authorising a GetItem"] = partial(_check, access, body)
     with stub() as url:
         async with ours(url) as calls:
             works["what a GetItem costs beside, over a connection"] = calls["GetItem"]

@@ -45,7 +45,7 @@ def denied() -> AccessDenied:
 
 
 @dataclass
-class Judging(DynamoDB):
+class AuthorizingClient(DynamoDB):
     """`hole` may answer or raise instead; None means that it has no say."""
 
     hole: Callable[[TenantId, str, Mapping[str, Any]], Answer | None] = lambda tenant, operation, body: None

@@ -204,7 +204,7 @@ class Shop:
         owed = self._owed(process, tenant)
         for product, item in zip(products, await process.table.get(access, plan), strict=True):
             seen = None if item is None else item.values["title"]
-            self._judge(tenant, owed[product].of_item, product, seen)
+            self._check(tenant, owed[product].of_item, product, seen)
 
     async def _page(self, process: Process, tenant: TenantId, role: str) -> None:
         access = Access(await process.session(tenant, role))
@@ -215,16 +215,16 @@ class Shop:
         items = (await process.table.query(access, plan)).items
         titles = {item.values["productId"]: item.values["title"] for item in items}
         for product in PRODUCTS:
-            self._judge(tenant, owed[product].of_page, product, titles.get(product), category, empty=not titles)
+            self._check(tenant, owed[product].of_page, product, titles.get(product), category, empty=not titles)
 
     def _owed(self, process: Process, tenant: TenantId) -> dict[str, Looked]:
         """As the read begins; `answered` is asked for when it has been."""
         now, dropped = asyncio.get_running_loop().time(), process.dropped.get(tenant, -inf)
         return {each: Looked(now, process.own.get(_row(tenant, each)), dropped) for each in PRODUCTS}
 
-    def _judge(self, tenant: TenantId, judge: Any, product: str, seen: str | None, *page: Any, **more: Any) -> None:
+    def _check(self, tenant: TenantId, check: Any, product: str, seen: str | None, *page: Any, **more: Any) -> None:
         now = asyncio.get_running_loop().time()
-        fault = judge(self._states(tenant, product), now, seen, *page, **more)
+        fault = check(self._states(tenant, product), now, seen, *page, **more)
         if seen is not None and not seen.startswith(f"{tenant} "):
             fault = f"a row of another tenant was read: {seen}"
         self._tell(f"{tenant} sees {product} as {seen}")

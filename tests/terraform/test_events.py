@@ -8,7 +8,7 @@ import pytest
 
 from tests.terraform.conftest import PlanOf
 from tests.terraform.event_pattern import matches
-from tests.terraform.judged import ACCOUNT, REGION
+from tests.terraform.installed_policies import ACCOUNT, REGION
 from tests.terraform.plan import Plan
 from tests.terraform.tool import REPOSITORY
 

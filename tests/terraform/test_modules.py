@@ -13,7 +13,7 @@ from gateway.iam.language.evaluator import PolicySet, evaluate
 from gateway.iam.language.verdict import Authorisation
 from gateway.model.model import Model
 from gateway.model.table import Index
-from tests.terraform.judged import ACCOUNT, REGION
+from tests.terraform.installed_policies import ACCOUNT, REGION
 from tests.terraform.tool import Failed, Workspace, workspace
 
 _THROUGH = {"kms:ViaService": f"dynamodb.{REGION}.amazonaws.com", "kms:CallerAccount": ACCOUNT}

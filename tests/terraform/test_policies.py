@@ -1,4 +1,4 @@
-"""Who may do what in the environments that Terraform would make, judged by the gateway's own evaluator."""
+"""Who may do what in the environments that Terraform would make, decided by the gateway's own evaluator."""
 
 import json
 from typing import Any
@@ -14,7 +14,7 @@ from gateway.iam.policies.generate import BOUNDARY_FILE, ENDPOINT_FILE, GATEWAY_
 from gateway.iam.sts import trust
 from gateway.iam.sts.assume_role import RoleRequest
 from tests.terraform.conftest import PlanOf
-from tests.terraform.judged import ACCOUNT, REGION, Installed, allowing, installed
+from tests.terraform.installed_policies import ACCOUNT, REGION, Installed, allowing, installed
 from tests.terraform.tool import REPOSITORY
 
 _ENVIRONMENTS = ["dev", "prod", "minimal"]

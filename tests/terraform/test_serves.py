@@ -35,7 +35,7 @@ def config(deployed: Deployed) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def on_moto(deployed: Deployed, config: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """On moto as it is, which keeps and answers, and judges nobody."""
+    """On moto as it is, which stores and answers, and authorises everybody."""
     role = deployed.workspace.output("gateway_role_arn")
     keys = deployed.client("sts").assume_role(RoleArn=role, RoleSessionName="task")["Credentials"]
     environment = {
@@ -83,7 +83,7 @@ def test_a_tenant_is_served_where_the_installed_documents_are_enforced(
         with serving(config, tmp_path, environment) as served:
             answer = served.post(deployed.issuer.token("globex", "viewer"), _QUERY)
         assert answer["data"]["product"]["title"] == _TITLES["globex"]
-        # the fence is there: a session of one tenant, used without the gateway
+        # the isolation layer is there: a session of one tenant, used without the gateway
         own, foreign = (front.read(as_tenant="acme", owner=owner) for owner in ("acme", "globex"))
         assert own["Item"]["title"]["S"] == _TITLES["acme"]
         assert foreign == "AccessDeniedException"

@@ -125,7 +125,7 @@ def test_a_session_policy_and_a_boundary_never_widen(
 def test_a_session_grants_exactly_what_both_grant(
     identity: tuple[PolicyDocument, ...], session: PolicyDocument, request: Authorisation
 ) -> None:
-    # The session's document judged alone, as if it were an identity policy.
+    # The session's document evaluated alone, as if it were an identity policy.
     twin = read(session.text, "identity")
     both = evaluate(PolicySet(identity), request).allowed and evaluate(PolicySet((twin,)), request).allowed
     assert evaluate(PolicySet(identity, session=(session,)), request).allowed is both

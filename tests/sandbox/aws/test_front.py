@@ -29,8 +29,8 @@ async def test_an_answer_has_the_headers_of_dynamodb(small: Small) -> None:
 async def test_the_engine_gets_what_was_checked_and_nothing_else(small: Small) -> None:
     text = b'{ "TableName" : "some-table", "Key": {"PK": {"S": "\\u0061"}} }'
     await send(small.app, dynamodb(small.admin.credentials, "GetItem", text))
-    judged = {"TableName": "some-table", "Key": {"PK": {"S": "a"}}}
-    assert small.engine.called == [("DynamoDB_20120810.GetItem", json.dumps(judged).encode())]
+    body = {"TableName": "some-table", "Key": {"PK": {"S": "a"}}}
+    assert small.engine.called == [("DynamoDB_20120810.GetItem", json.dumps(body).encode())]
 
 
 @pytest.mark.parametrize(

@@ -208,7 +208,7 @@ async def test_the_policies_are_evaluated_before_every_hit(store: CachedStore) -
 
 
 async def test_what_one_role_has_read_is_not_served_to_another(store: CachedStore) -> None:
-    """Even where our own judgement would let it pass: AWS is asked with the other role's credentials."""
+    """Even where our own evaluation would let it pass: AWS is asked with the other role's credentials."""
     store.put("t")
     await store.rank("t")
     other = Access(session(role="viewer", policy=policies(sid="Other")))

@@ -83,8 +83,8 @@ def one(tenant: TenantId, number: int) -> GetItems:
 
 
 def many(tenant: TenantId, numbers: list[int]) -> GetItems:
-    wanted = tuple({"productId": f"p-{number}"} for number in numbers)
-    return plan_lookup(MODEL, MODEL.lookup("product"), tenant, wanted, NAMES)
+    keys = tuple({"productId": f"p-{number}"} for number in numbers)
+    return plan_lookup(MODEL, MODEL.lookup("product"), tenant, keys, NAMES)
 
 
 def page(tenant: TenantId, number: int) -> QueryMany:
@@ -192,15 +192,15 @@ async def costs(engine: Ordered) -> None:
     works["Query of 20, on but not declared"] = partial(_query, on, access, replace(listing, cached=None))
     works["Query of 20, hit"] = partial(_query, on, access, listing)
     body = {"TableName": TABLE, "Key": {"PK": {"S": items["GetItem"].keys[0].pk}, "SK": {"S": "DETAILS"}}}
-    works["judging a GetItem"] = partial(_check, access, body)
+    works["authorising a GetItem"] = partial(_check, access, body)
     with stub() as url:
         async with ours(url) as calls:
             works["what a GetItem costs beside, over a connection"] = calls["GetItem"]
-            await _told(works)
+            await _print_times(works)
     await cache.close()
 
 
-async def _told(works: dict[str, Callable[[], Awaitable[object]]]) -> None:
+async def _print_times(works: dict[str, Callable[[], Awaitable[object]]]) -> None:
     print(f"\n{'CPU, where the table itself costs next to nothing':<52}{'us':>8}{'off':>8}")
     spans = await timed(works)
     for name, span in spans.items():
@@ -242,17 +242,17 @@ async def _check(access: Access, body: Wire) -> None:
 async def memory(engine: Ordered) -> None:
     """What an entry really takes, against what it is counted as."""
     print(f"\n{'memory of an entry':<22}{'taken':>10}{'counted':>10}")
-    for title, ask in (("an item", _items), ("a page of 20", _pages)):
+    for title, read in (("an item", _items), ("a page of 20", _pages)):
         clock = [0.0]
         cache = new_cache(clock)
         table = Table(engine, MODEL, no_renewal, cache=cache)
         sessions = [session(tenant) for tenant in ALL[:60]]
-        await ask(table, session(ALL[-1]))
+        await read(table, session(ALL[-1]))
         gc.collect()
         tracemalloc.start()
         before, entries, counted = tracemalloc.get_traced_memory()[0], cache.stats().entries, cache.stats().bytes
         for each in sessions:
-            await ask(table, each)
+            await read(table, each)
         gc.collect()
         taken = tracemalloc.get_traced_memory()[0] - before
         tracemalloc.stop()

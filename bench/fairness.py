@@ -12,49 +12,49 @@ from typing import Any
 
 from gateway.graph.http.endpoint import Endpoint
 from gateway.graph.http.fair_queue import FairQueue
-from tests.graph.fixtures import World
+from tests.graph.fixtures import MemoryEndpoint
 from tests.graph.http.exchange import Exchange
 
 LATENCY = 0.005  # seconds of one call
-FLOOD, ASKED = 400, 15
+FLOOD, REQUESTS = 400, 15
 QUERY = '{ user(userId: "u-1001") { name orders(first: 5) { nodes { orderId total } } } }'
 
 
-def delay(world: World, seconds: float) -> None:
+def delay(api: MemoryEndpoint, seconds: float) -> None:
     """Every call to the table takes so long, as if it were some way off."""
-    near = world.memory.call
+    near = api.memory.call
 
     async def call(*given: Any, **named: Any) -> Any:
         await asyncio.sleep(seconds)
         return await near(*given, **named)
 
-    world.memory.call = call  # type: ignore[method-assign]
+    api.memory.call = call  # type: ignore[method-assign]
 
 
-async def _asked(endpoint: Endpoint, tenant: str) -> Exchange:
-    asked = Exchange(endpoint, {"query": QUERY}, f"{tenant}/viewer")
-    await asked.answered
-    return asked
+async def _send(endpoint: Endpoint, tenant: str) -> Exchange:
+    exchange = Exchange(endpoint, {"query": QUERY}, f"{tenant}/viewer")
+    await exchange.answered
+    return exchange
 
 
 async def _waits(concurrent: int, flood: int) -> list[float]:
     """Seconds that the other tenant's operations took, one after the other."""
-    world = World()
-    delay(world, LATENCY)
-    endpoint = replace(world.endpoint, queue=FairQueue(concurrent))
+    api = MemoryEndpoint()
+    delay(api, LATENCY)
+    endpoint = replace(api.endpoint, queue=FairQueue(concurrent))
     ended = False
 
     async def keep_asking() -> None:
         while not ended:
-            answer = await _asked(endpoint, "acme")
+            answer = await _send(endpoint, "acme")
             await asyncio.sleep(int(answer.headers.get("retry-after", 0)))
 
     crowd = [asyncio.ensure_future(keep_asking()) for _ in range(flood)]
     await asyncio.sleep(0.5)
     waits = []
-    for _ in range(ASKED):
+    for _ in range(REQUESTS):
         started = time.perf_counter()
-        answer = await _asked(endpoint, "globex")
+        answer = await _send(endpoint, "globex")
         assert answer.status == 200
         waits.append(time.perf_counter() - started)
     ended = True

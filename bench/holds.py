@@ -15,7 +15,7 @@ import orjson
 import uvloop
 
 from tests.graph.backend import running
-from tests.graph.path_trace import App, ask
+from tests.graph.path_trace import App, post_asgi
 from tests.graph.test_loop_holds import GET, LARGEST, NESTED, PAGES, VALUES
 
 _TIMES = 5
@@ -76,7 +76,7 @@ async def _held(app: App, token: str, body: bytes) -> float:
     watching = asyncio.ensure_future(watch())
     await asyncio.sleep(0.06)
     longest = 0.0
-    await ask(app, body, token)
+    await post_asgi(app, body, token)
     await asyncio.sleep(0)  # the turn in which it was answered is over
     watching.cancel()
     await asyncio.wait([watching])
@@ -88,7 +88,7 @@ async def _measured() -> Iterator[tuple[str, list[float]]]:
         app = backend.app(lambda fields: None)
         async with app.lifespan():
             token = backend.issuer.token("acme", "viewer")
-            await ask(app, _text(GET), token)
+            await post_asgi(app, _text(GET), token)
             found = {name: [await _held(app, token, make()) for _ in range(_TIMES)][1:] for name, make in KINDS.items()}
     return iter(found.items())
 

@@ -44,8 +44,8 @@ class Source:
         return _plain(answer["Item"])
 
     async def batch(self, keys: list[tuple[str, str]]) -> list[dict[str, Any]]:
-        wanted = {self.table: {"Keys": [_key(*key) for key in keys]}}
-        answer = await self.run(self.client.batch_get_item, RequestItems=wanted)
+        request = {self.table: {"Keys": [_key(*key) for key in keys]}}
+        answer = await self.run(self.client.batch_get_item, RequestItems=request)
         rows = (_plain(row) for row in answer["Responses"][self.table])
         found = {(row["PK"], row["SK"]): row for row in rows}
         return [found[key] for key in keys]

@@ -22,7 +22,7 @@ from gateway.demo import MODEL
 from gateway.graph.query.lane.lane import LaneRules, Lanes
 from gateway.store.access import Access
 from gateway.store.table import Table
-from tests.graph.fixtures import OpenDoor, World, no_renewal
+from tests.graph.fixtures import MemoryEndpoint, TrustingCallers, no_renewal
 
 FIRST = 20
 OURS = """{ ordersByStatus(status: DELIVERED, first: 20) { nodes {
@@ -30,23 +30,23 @@ OURS = """{ ordersByStatus(status: DELIVERED, first: 20) { nodes {
 THEIRS = "{ orders { orderId total placedAt user { name email } lines { quantity product { title price } } } }"
 SECONDS, TOGETHER = 2.5, 8
 
-Ask = Callable[[], Awaitable[Any]]
+Run = Callable[[], Awaitable[Any]]
 
 
-async def _measure(ask: Ask) -> float:
+async def _measure(run: Run) -> float:
     """CPU microseconds of this process for one operation."""
-    await asyncio.gather(*(ask() for _ in range(TOGETHER)))
+    await asyncio.gather(*(run() for _ in range(TOGETHER)))
     done, started, end = 0, time.process_time(), time.perf_counter() + SECONDS
     while time.perf_counter() < end:
-        await asyncio.gather(*(ask() for _ in range(TOGETHER)))
+        await asyncio.gather(*(run() for _ in range(TOGETHER)))
         done += TOGETHER
     return (time.process_time() - started) / done * 1e6
 
 
-async def _record(world: World) -> tuple[list[Any], list[Any]]:
+async def _record(api: MemoryEndpoint) -> tuple[list[Any], list[Any]]:
     """The rows, and the queries that the operation makes with their answers."""
     said: list[Any] = []
-    original = world.memory.call
+    original = api.memory.call
 
     async def call(operation: str, body: Any, **more: Any) -> Any:
         answer = await original(operation, body, **more)
@@ -54,20 +54,20 @@ async def _record(world: World) -> tuple[list[Any], list[Any]]:
             said.append([dict(body), answer])
         return answer
 
-    world.memory.call = call  # type: ignore[method-assign]
-    await world.ask(OURS)
-    world.memory.call = original  # type: ignore[method-assign]
-    return list(world.memory.rows.values()), said
+    api.memory.call = call  # type: ignore[method-assign]
+    await api.ask(OURS)
+    api.memory.call = original  # type: ignore[method-assign]
+    return list(api.memory.rows.values()), said
 
 
-async def _run(url: str, world: World, queries: list[Any]) -> None:
-    session = (await OpenDoor().open(b"Bearer acme/viewer", lambda _: None)).session
+async def _run(url: str, api: MemoryEndpoint, queries: list[Any]) -> None:
+    session = (await TrustingCallers().open(b"Bearer acme/viewer", lambda _: None)).session
     session = replace(session, tenancy=replace(session.tenancy, target=AwsTarget(url, "eu-west-1")))
     async with DynamoDBClient() as client:
         table = Table(client, MODEL, no_renewal)
-        reference = replace(world.endpoint.reference, table=table)
+        reference = replace(api.endpoint.reference, table=table)
         lanes = Lanes(MODEL, table, reference.cursors, reference.limits, LaneRules(uses=0))
-        document = world.endpoint.documents.get(OURS)
+        document = api.endpoint.documents.get(OURS)
         operation = document.operation(None)
         assert operation is not None
         variant = operation.variant({})
@@ -83,16 +83,16 @@ async def _run(url: str, world: World, queries: list[Any]) -> None:
             result = await reference.run(variant, operation, {}, {}, access)
             return orjson.dumps(result.data), access.calls
 
-        source = Source(url, session.tenancy.table, [_asked(body) for body, _ in queries])
+        source = Source(url, session.tenancy.table, [_request(body) for body, _ in queries])
         schemas = {batched: build(source, FIRST, batched=batched) for batched in (False, True)}
 
-        def theirs(batched: bool) -> Ask:
-            async def ask() -> Any:
+        def theirs(batched: bool) -> Run:
+            async def run() -> Any:
                 result = await schemas[batched].execute(THEIRS, context_value={"loaders": {}})
                 assert result.data is not None, result.errors
                 return orjson.dumps(result.data), ()
 
-            return ask
+            return run
 
         await _table(
             {
@@ -104,16 +104,16 @@ async def _run(url: str, world: World, queries: list[Any]) -> None:
         )
 
 
-def _asked(body: dict[str, Any]) -> dict[str, Any]:
+def _request(body: dict[str, Any]) -> dict[str, Any]:
     return {**body, "ReturnConsumedCapacity": "TOTAL"}
 
 
-async def _table(ways: dict[str, Ask]) -> None:
+async def _table(ways: dict[str, Run]) -> None:
     slowest = 0.0
     print(f"   {'way':45}{'CPU us':>10}{'times faster':>14}  calls")
-    for name, ask in ways.items():
-        _, calls = await ask()
-        cost = await _measure(ask)
+    for name, run in ways.items():
+        _, calls = await run()
+        cost = await _measure(run)
         slowest = slowest or cost
         counted = ", ".join(f"{n} {what}" for what, n in Counter(call.operation for call in calls).items())
         print(f"   {name:45}{cost:>10.0f}{slowest / cost:>14.1f}  {counted}", flush=True)
@@ -134,10 +134,10 @@ def _replayed(rows: list[Any], queries: list[Any]) -> Iterator[str]:
 
 
 async def _main() -> None:
-    world = World()
-    rows, queries = await _record(world)
+    api = MemoryEndpoint()
+    rows, queries = await _record(api)
     with _replayed(rows, queries) as url:
-        await _run(url, world, queries)
+        await _run(url, api, queries)
 
 
 def main() -> None:

@@ -95,9 +95,9 @@ class Ordered(DynamoDB):
         return ({"Item": row} if row else {}), _read_units(row or {}, strong=body["ConsistentRead"])
 
     def _batch(self, body: Mapping[str, Any]) -> tuple[Row, float]:
-        wanted = body["RequestItems"][self._name]
-        rows = [self.rows.get(self._key(key)) for key in wanted["Keys"]]
-        units = sum(_read_units(row or {}, strong=wanted["ConsistentRead"]) for row in rows)
+        request = body["RequestItems"][self._name]
+        rows = [self.rows.get(self._key(key)) for key in request["Keys"]]
+        units = sum(_read_units(row or {}, strong=request["ConsistentRead"]) for row in rows)
         return {"Responses": {self._name: [row for row in rows if row]}, "UnprocessedKeys": {}}, units
 
     def _query(self, body: Mapping[str, Any]) -> tuple[Row, float]:

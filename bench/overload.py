@@ -14,7 +14,7 @@ from bench.fairness import delay
 from gateway.graph.http.endpoint import Endpoint
 from gateway.graph.http.fair_queue import FairQueue
 from gateway.graph.http.running import notify_disconnect
-from tests.graph.fixtures import World
+from tests.graph.fixtures import MemoryEndpoint
 from tests.graph.http.exchange import Exchange
 from tests.graph.http.overload import FirstInFirstOut
 
@@ -36,20 +36,20 @@ def _changes() -> Iterator[Body]:
 
 
 def _endpoint(queue: Any) -> Endpoint:
-    world = World()
-    delay(world, LATENCY)
-    return replace(world.endpoint, queue=queue)
+    api = MemoryEndpoint()
+    delay(api, LATENCY)
+    return replace(api.endpoint, queue=queue)
 
 
 async def _answered(endpoint: Endpoint, body: Body) -> bool:
     """Whether it was, before its caller left."""
-    asked = Exchange(endpoint, body)
-    done, _ = await asyncio.wait([asked.answered], timeout=PATIENCE)
+    exchange = Exchange(endpoint, body)
+    done, _ = await asyncio.wait([exchange.answered], timeout=PATIENCE)
     if not done:
-        notify_disconnect(asked.scope)
-        await asyncio.wait([asked.answered])
+        notify_disconnect(exchange.scope)
+        await asyncio.wait([exchange.answered])
         return False
-    return asked.status == 200
+    return exchange.status == 200
 
 
 async def _capacity(bodies: Bodies) -> float:

@@ -27,12 +27,12 @@ class Recorded:
             return self._queries[canonical(body)]
         if operation == "GetItem":
             return {"Item": self._row(body["Key"], body)}
-        [(table, wanted)] = body["RequestItems"].items()
-        return {"Responses": {table: [self._row(key, wanted) for key in wanted["Keys"]]}, "UnprocessedKeys": {}}
+        [(table, request)] = body["RequestItems"].items()
+        return {"Responses": {table: [self._row(key, request) for key in request["Keys"]]}, "UnprocessedKeys": {}}
 
-    def _row(self, key: Row, wanted: Row) -> Row:
+    def _row(self, key: Row, request: Row) -> Row:
         row = self._rows[key["PK"]["S"], key["SK"]["S"]]
-        names = wanted.get("ExpressionAttributeNames")
+        names = request.get("ExpressionAttributeNames")
         return {name: row[name] for name in names.values() if name in row} if names else row
 
 

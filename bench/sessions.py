@@ -191,9 +191,9 @@ async def restarted(principals: list[Principal], url: str) -> Restart:
     for principal in reversed(principals):
         if warming.done():
             break
-        asked = time.perf_counter()
+        began = time.perf_counter()
         await sessions.open(principal)
-        waits.append(time.perf_counter() - asked)
+        waits.append(time.perf_counter() - began)
         await asyncio.wait((warming,), timeout=0.1)
     await warming
     spent = time.perf_counter() - began

@@ -52,16 +52,16 @@ RESPONSES = {
 
 
 def _assumed(form: bytes) -> bytes:
-    asked = {name: values[0] for name, values in parse_qs(form.decode()).items()}
-    account, role = asked["RoleArn"].split(":", 5)[4:]
-    arn = f"arn:aws:sts::{account}:assumed-role/{role.rpartition('/')[2]}/{asked['RoleSessionName']}"
+    parameters = {name: values[0] for name, values in parse_qs(form.decode()).items()}
+    account, role = parameters["RoleArn"].split(":", 5)[4:]
+    arn = f"arn:aws:sts::{account}:assumed-role/{role.rpartition('/')[2]}/{parameters['RoleSessionName']}"
     mark = f"{hash(arn) & 0xFFFFFFFFFFFF:012x}"
     body = (
         '<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult>'
         f"<AssumedRoleUser><AssumedRoleId>AROA</AssumedRoleId><Arn>{arn}</Arn></AssumedRoleUser><Credentials>"
         f"<AccessKeyId>ASIA{mark}</AccessKeyId><SecretAccessKey>{mark}{'s' * 28}</SecretAccessKey>"
         f"<SessionToken>{mark}{'t' * 788}</SessionToken><Expiration>2090-01-01T00:00:00Z</Expiration></Credentials>"
-        f"<PackedPolicySize>40</PackedPolicySize><SourceIdentity>{asked['SourceIdentity']}</SourceIdentity>"
+        f"<PackedPolicySize>40</PackedPolicySize><SourceIdentity>{parameters['SourceIdentity']}</SourceIdentity>"
         "</AssumeRoleResult><ResponseMetadata><RequestId>r</RequestId></ResponseMetadata></AssumeRoleResponse>"
     )
     return f"HTTP/1.1 200 OK\r\nContent-Type: text/xml\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode()

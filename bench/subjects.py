@@ -90,7 +90,7 @@ async def opened(sessions: Sessions, who: Sequence[Principal]) -> None:
 
 
 async def request(sessions: Sessions, principal: Principal) -> None:
-    """What a request of a subject does with its session: opens it, and judges a Query of its own rows."""
+    """What a request of a subject does with its session: opens it, and authorises a Query of its own rows."""
     session = await sessions.open(principal)
     body = {
         "TableName": POOLED.table,

@@ -22,8 +22,8 @@ from gateway.sandbox.ready import Options
 from gateway.sandbox.sandbox import Child, Sandbox
 from gateway.sandbox.server import HOST, free_port
 from gateway.settings import environment_with
-from tests.cli.asking import ask
 from tests.graph.subscription.shop import ITEM, Shop, bearer, shop
+from tests.graphql_http import ask
 
 SUBSCRIBERS, CHANGES, IDLE, WRITES = 200, 50, 10_000, 200
 STOCK = """mutation { setStock(input: {productId: "p-1003", available: 100000}) { errors { message } } }"""
@@ -144,8 +144,8 @@ def _events(port: int, token: str) -> Iterator[list[str]]:
     answer = connection.getresponse()
     while line := answer.readline():
         if line.startswith(b"data: {"):
-            told = json.loads(line[6:])["data"]["ordersOfUserChanged"]
-            yield [change["node"]["orderId"] for change in told["changes"]]
+            page = json.loads(line[6:])["data"]["ordersOfUserChanged"]
+            yield [change["node"]["orderId"] for change in page["changes"]]
     raise AssertionError("the events ended")
 
 

@@ -21,9 +21,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from gateway.sandbox.server import free_port
+from tests.graphql_http import post_graphql
 
 ROOT = Path(__file__).parents[1]
-UP_WITHIN = 10.0  # seconds on an idle machine; a busy one is given more, and told
+UP_WITHIN = 10.0  # seconds on an idle machine; a busy one gets more, which is printed
 PATIENCE = 300.0
 PAGES = ("/", "/playground", "/metrics")
 
@@ -57,7 +58,7 @@ def _reload(project: Path, token: str, port: int) -> None:
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         try:
-            data = _asked(token, port, text)
+            data = _query(token, port, text)
         except OSError:
             data = {}
         if "What not to forget." in json.dumps(data) and data["notesByStatus"]["nodes"]:
@@ -91,7 +92,7 @@ def _try_it(
     with _running([*command, "--port", str(port), "--aws-port", str(aws_port)], directory) as process:
         said = _until_up(process)
         took = time.monotonic() - started
-        token = _ask(said, port, field)
+        token = _run_banner_query(said, port, field)
         for page in pages:
             urllib.request.urlopen(f"http://127.0.0.1:{port}{page}", timeout=PATIENCE).close()
         also(directory, token, port)
@@ -128,26 +129,20 @@ def _until_up(process: "subprocess.Popen[str]") -> str:
     sys.exit("gateway dev did not start:\n" + "".join(lines))
 
 
-def _ask(said: str, port: int, field: str) -> str:
+def _run_banner_query(said: str, port: int, field: str) -> str:
     """Sends the query of the banner with its token, which it returns."""
     found = re.search(r"^eyJ[\w-]+\.[\w-]+\.[\w-]+$", said, re.MULTILINE)
     query = re.search(r"""-d '(\{"query": .*\})'$""", said, re.MULTILINE)
     if found is None or query is None:
         sys.exit("no token or no query was printed:\n" + said)
-    data = _asked(found[0], port, json.loads(query[1])["query"])
+    data = _query(found[0], port, json.loads(query[1])["query"])
     if not data[field]["nodes"]:
         sys.exit(f"acme was not served: {data}")
     return found[0]
 
 
-def _asked(token: str, port: int, query: str) -> Any:
-    request = urllib.request.Request(
-        f"http://127.0.0.1:{port}/graphql",
-        json.dumps({"query": query}).encode(),
-        {"Authorization": f"Bearer {token}", "Content-Type": "application/json"},
-    )
-    with urllib.request.urlopen(request, timeout=PATIENCE) as response:
-        content = json.load(response)
+def _query(token: str, port: int, query: str) -> Any:
+    content = post_graphql(f"http://127.0.0.1:{port}/graphql", token, query, seconds=PATIENCE)
     if "errors" in content:
         sys.exit(f"the query failed: {content}")
     return content["data"]

@@ -49,7 +49,7 @@ def demo_engine() -> Memory:
     return Memory(MODEL.table, TABLE, rows={key: row.copy() for key, row in demo_rows().items()})
 
 
-class InMemory:
+class MemoryApi:
     """A gateway over an engine in memory. A caller is `tenant/role`."""
 
     memory: Memory
@@ -59,8 +59,11 @@ class InMemory:
         """The token of a caller."""
         raise NotImplementedError
 
-    async def post(self, query: str, variables: dict[str, Any] | None = None, token: str = "acme/viewer") -> Response:
-        return await post(self.client, query, variables, self.bearer(token))
+    async def post(
+        self, query: str, variables: dict[str, Any] | None = None, token: str = "acme/viewer", **more: Any
+    ) -> Response:
+        """The response, errors included; `more` are headers and further members of the body, as `post` takes them."""
+        return await post(self.client, query, variables, self.bearer(token), **more)
 
     async def ask(self, query: str, variables: dict[str, Any] | None = None, token: str = "acme/viewer") -> Any:
         """The data of an operation that must succeed; afterwards `memory.sent` holds its calls alone."""
@@ -73,7 +76,7 @@ class InMemory:
 
 
 @dataclass
-class MemoryGateway(InMemory):
+class MemoryGateway(MemoryApi):
     """The whole app, with signed tokens."""
 
     settings: Settings = field(default_factory=settings)

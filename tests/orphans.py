@@ -31,10 +31,10 @@ def orphans_ended() -> Iterator[int]:
 
 
 def marked(mark: str) -> list[int]:
-    wanted, found = f"{MARK}={mark}".encode(), []
+    variable, found = f"{MARK}={mark}".encode(), []
     for path in Path("/proc").glob("[0-9]*/environ"):
         with suppress(OSError):
-            if wanted in path.read_bytes().split(b"\0"):
+            if variable in path.read_bytes().split(b"\0"):
                 found.append(int(path.parent.name))
     return found
 

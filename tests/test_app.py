@@ -33,7 +33,7 @@ async def client(sandbox: Sandbox) -> AsyncIterator[AsyncClient]:
         yield client
 
 
-async def ask(client: AsyncClient, token: str, query: str = QUERY) -> Response:
+async def post_query(client: AsyncClient, token: str, query: str = QUERY) -> Response:
     return await post(client, query, None, token)
 
 
@@ -52,8 +52,8 @@ async def test_the_landing_page_has_the_command_for_a_token_of_this_sandbox(
 
 
 async def test_metrics_are_a_page_of_the_sandbox_only(sandbox: Sandbox, client: AsyncClient) -> None:
-    await ask(client, sandbox.token("acme", "viewer"))
-    await ask(client, "no token")
+    await post_query(client, sandbox.token("acme", "viewer"))
+    await post_query(client, "no token")
     response = await client.get("/metrics")
     assert response.headers["content-type"].startswith("text/plain; version=0.0.4")
     assert 'outcome="UNAUTHENTICATED"} 1.0' in response.text
@@ -64,7 +64,7 @@ async def test_metrics_are_a_page_of_the_sandbox_only(sandbox: Sandbox, client: 
 
 @pytest.mark.parametrize("tenant", ["acme", "globex", "initech"])
 async def test_a_tenant_is_served_its_own_data(sandbox: Sandbox, client: AsyncClient, tenant: str) -> None:
-    response = await ask(client, sandbox.token(tenant, "viewer"))
+    response = await post_query(client, sandbox.token(tenant, "viewer"))
     assert response.json()["data"]["activeOrders"]["nodes"]
     assert "errors" not in response.json()
     for other in CATALOGUES.keys() - {tenant}:
@@ -72,7 +72,7 @@ async def test_a_tenant_is_served_its_own_data(sandbox: Sandbox, client: AsyncCl
 
 
 async def test_a_refused_attribute_is_forbidden_and_the_rest_is_answered(sandbox: Sandbox, client: AsyncClient) -> None:
-    content = (await ask(client, sandbox.token("acme", "support"))).json()
+    content = (await post_query(client, sandbox.token("acme", "support"))).json()
     assert content["data"]["user"]["name"] is None
     assert content["data"]["user"]["orders"]["nodes"]
     assert {error["extensions"]["code"] for error in content["errors"]} == {"FORBIDDEN"}
@@ -81,11 +81,13 @@ async def test_a_refused_attribute_is_forbidden_and_the_rest_is_answered(sandbox
 async def test_an_editor_changes_and_a_viewer_does_not(sandbox: Sandbox, client: AsyncClient) -> None:
     query = """mutation { updateProduct(input: {productId: "p-1001", title: "Hammer"}) {
       product { title version } errors { code } } }"""
-    changed = (await ask(client, sandbox.token("acme", "editor"), query)).json()
+    changed = (await post_query(client, sandbox.token("acme", "editor"), query)).json()
     assert changed["data"]["updateProduct"]["product"]["title"] == "Hammer"
-    refused = (await ask(client, sandbox.token("acme", "viewer"), query)).json()
+    refused = (await post_query(client, sandbox.token("acme", "viewer"), query)).json()
     assert refused["errors"][0]["extensions"]["code"] == "FORBIDDEN"
-    other = (await ask(client, sandbox.token("globex", "viewer"), '{ product(productId: "p-1001") { title } }')).json()
+    other = (
+        await post_query(client, sandbox.token("globex", "viewer"), '{ product(productId: "p-1001") { title } }')
+    ).json()
     assert other["data"]["product"]["title"] != "Hammer"
 
 
@@ -98,29 +100,31 @@ async def test_a_bad_token_gets_401(client: AsyncClient) -> None:
 
 async def test_a_suspended_tenant_is_refused_at_once(sandbox: Sandbox) -> None:
     async with client_of(sandbox_app(sandbox, suspended_tenants=["acme"])) as client:
-        response = await ask(client, sandbox.token("acme", "viewer"))
+        response = await post_query(client, sandbox.token("acme", "viewer"))
         assert (response.status_code, response.json()["errors"][0]["extensions"]["code"]) == (403, "TENANT_SUSPENDED")
-        assert (await ask(client, sandbox.token("globex", "viewer"))).status_code == 200
+        assert (await post_query(client, sandbox.token("globex", "viewer"))).status_code == 200
 
 
 async def test_an_unknown_tenant_is_refused(sandbox: Sandbox) -> None:
     async with client_of(sandbox_app(sandbox, tenants=["globex", "initech"])) as client:
-        response = await ask(client, sandbox.token("acme", "viewer"))
+        response = await post_query(client, sandbox.token("acme", "viewer"))
         assert (response.status_code, response.json()["errors"][0]["extensions"]["code"]) == (403, "FORBIDDEN")
 
 
 async def test_without_sts_nothing_is_served(sandbox: Sandbox) -> None:
     async with client_of(sandbox_app(sandbox, sts_endpoint="http://127.0.0.1:1")) as client:
-        response = await ask(client, sandbox.token("acme", "viewer"))
+        response = await post_query(client, sandbox.token("acme", "viewer"))
         assert (response.status_code, response.json()["errors"][0]["extensions"]["code"]) == (503, "UNAVAILABLE")
 
 
 async def test_a_silo_whose_table_is_missing_fails_closed(sandbox: Sandbox) -> None:
     async with client_of(sandbox_app(sandbox, silos={"acme": {"table_name": "elsewhere"}})) as client:
-        content = (await ask(client, sandbox.token("acme", "viewer"), '{ user(userId: "u-1001") { name } }')).json()
+        content = (
+            await post_query(client, sandbox.token("acme", "viewer"), '{ user(userId: "u-1001") { name } }')
+        ).json()
         assert content["data"] == {"user": None}
         assert content["errors"][0]["extensions"]["code"] in {"FORBIDDEN", "UNAVAILABLE"}
-        assert (await ask(client, sandbox.token("globex", "viewer"))).status_code == 200
+        assert (await post_query(client, sandbox.token("globex", "viewer"))).status_code == 200
 
 
 async def test_health_and_readiness(sandbox: Sandbox) -> None:
@@ -137,10 +141,10 @@ async def test_health_and_readiness(sandbox: Sandbox) -> None:
 
 async def test_health_is_answered_during_an_overload(sandbox: Sandbox) -> None:
     """DynamoDB answers nothing any more, and every place is taken by an operation that waits for it."""
-    asked = asyncio.Event()
+    called = asyncio.Event()
 
     async def never(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        asked.set()
+        called.set()
         await reader.read()
         writer.close()
 
@@ -154,9 +158,9 @@ async def test_health_is_answered_during_an_overload(sandbox: Sandbox) -> None:
     }
     token = sandbox.token("acme", "viewer")
     async with silent, client_of(sandbox_app(sandbox, **settings)) as client:
-        stuck = asyncio.ensure_future(ask(client, token))
-        await asyncio.wait_for(asked.wait(), 30)
-        refused = await ask(client, token)
+        stuck = asyncio.ensure_future(post_query(client, token))
+        await asyncio.wait_for(called.wait(), 30)
+        refused = await post_query(client, token)
         assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
         assert (await client.get("/healthz")).json() == {"status": "ok"}
         assert (await client.get("/readyz")).status_code == 200
@@ -190,15 +194,15 @@ STRANGE = ("http://localhost.evil.example", "http://localhost:3000.evil.example"
 async def test_a_front_end_on_this_machine_may_ask_the_sandbox(sandbox: Sandbox) -> None:
     # Apollo Client names itself, and Sentry traces requests to localhost by default
     headers = "authorization,content-type,traceparent,baggage,sentry-trace,apollographql-client-name"
-    wanted = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": headers}
+    preflight = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": headers}
     async with client_of(sandbox_app(sandbox)) as client:
         for origin in LOCAL:
-            response = await client.options("/graphql", headers={"Origin": origin, **wanted})
+            response = await client.options("/graphql", headers={"Origin": origin, **preflight})
             assert (response.status_code, response.headers["access-control-allow-origin"]) == (200, origin)
             assert set(headers.split(",")) <= set(response.headers["access-control-allow-headers"].split(","))
             assert "access-control-allow-credentials" not in response.headers
         for origin in (*STRANGE, "http://xlocalhost", "file://localhost", "https://evil.example"):
-            response = await client.options("/graphql", headers={"Origin": origin, **wanted})
+            response = await client.options("/graphql", headers={"Origin": origin, **preflight})
             assert "access-control-allow-origin" not in response.headers
 
 
@@ -210,7 +214,7 @@ async def test_production_answers_no_origin_that_is_not_named(sandbox: Sandbox) 
     assert named["allow_origin_regex"] is None
 
 
-async def test_answers_tell_browsers_who_may_read_them(sandbox: Sandbox) -> None:
+async def test_answers_say_which_origins_may_read_them(sandbox: Sandbox) -> None:
     headers = {"Authorization": f"Bearer {sandbox.token('acme', 'viewer')}", "Origin": "https://shop.example"}
     async with client_of(sandbox_app(sandbox, cors_origins=["https://shop.example"])) as client:
         response = await client.post("/graphql", json={"query": "{ __typename }"}, headers=headers)
@@ -246,8 +250,8 @@ async def test_the_guide_mounts_it_with_its_lifespan_and_its_links(monkeypatch: 
         AsyncClient(transport=transport, base_url="http://gateway") as client,
     ):
         headers = {"Authorization": f"Bearer {token()}"}
-        asked = await client.post("/api/graphql", json={"query": "{ __typename }"}, headers=headers)
-        assert asked.json() == {"data": {"__typename": "Query"}}
+        response = await client.post("/api/graphql", json={"query": "{ __typename }"}, headers=headers)
+        assert response.json() == {"data": {"__typename": "Query"}}
         landing = (await client.get("/api/")).text
         links = [urljoin("/api/", link) for link in re.findall(r'<a href="([^"]*)"', landing)]
         assert "/api/healthz" in links
@@ -283,9 +287,9 @@ async def test_suspending_a_tenant_refuses_whoever_is_remembered(sandbox: Sandbo
     async with AsyncClient(transport=transport, base_url="http://gateway", timeout=30) as client:
         token = sandbox.token("acme", "viewer")
         for _ in range(2):
-            assert "errors" not in (await ask(client, token)).json()
+            assert "errors" not in (await post_query(client, token)).json()
         gateway.sessions.suspend(tenant_id("acme"))
-        response = await ask(client, token)
+        response = await post_query(client, token)
     await gateway.close()
     assert (response.status_code, response.json()["errors"][0]["extensions"]["code"]) == (403, "TENANT_SUSPENDED")
 
@@ -355,11 +359,11 @@ async def test_nobody_is_sent_elsewhere(client: AsyncClient, path: str) -> None:
     assert "location" not in response.headers
 
 
-async def test_metrics_tell_how_queries_were_run(sandbox: Sandbox) -> None:
+async def test_metrics_show_how_queries_were_run(sandbox: Sandbox) -> None:
     token = sandbox.token("acme", "viewer")
     async with client_of(sandbox_app(sandbox)) as client:
         for _ in range(4):
-            await ask(client, token)
+            await post_query(client, token)
         page = (await client.get("/metrics")).text
     assert 'gateway_queries_total{execution="reference"} 2.0' in page
     assert 'gateway_queries_total{execution="lane"} 2.0' in page
@@ -374,7 +378,7 @@ async def test_sessions_are_warmed_up_at_start(sandbox: Sandbox) -> None:
             await asyncio.sleep(0.01)
         else:
             pytest.fail("the sessions were not opened")
-        assert (await ask(client, sandbox.token("acme", "viewer"))).status_code == 200
+        assert (await post_query(client, sandbox.token("acme", "viewer"))).status_code == 200
 
 
 def test_a_role_that_does_not_exist_is_not_warmed_up(sandbox: Sandbox) -> None:

@@ -162,7 +162,7 @@ async def gateway(sandbox: Sandbox) -> AsyncIterator[Gateway]:
     await gateway.close()
 
 
-async def ask(gateway: Gateway, token: str, query: str) -> Any:
+async def answer_of(gateway: Gateway, token: str, query: str) -> Any:
     async with AsyncClient(
         transport=ASGITransport(app=gateway.endpoint), base_url="http://gateway", timeout=30
     ) as client:
@@ -180,26 +180,26 @@ async def test_an_operation_is_answered_without_a_call_until_something_is_writte
     sandbox: Sandbox, gateway: Gateway
 ) -> None:
     viewer, editor = sandbox.token("acme", "viewer"), sandbox.token("acme", "editor")
-    first, second = [await ask(gateway, viewer, QUERY) for _ in range(2)]
+    first, second = [await answer_of(gateway, viewer, QUERY) for _ in range(2)]
     assert first["data"] == second["data"]
     assert (sources(first), sources(second)) == (["table", "table"], ["cache", "cache"])
     assert second["extensions"]["explain"]["capacity"] == 0
     mutation = """mutation { updateProduct(input: {productId: "p-1001", title: "Cached hammer"}) {
       product { title } errors { code } } }"""
-    await ask(gateway, editor, mutation)
-    third = await ask(gateway, viewer, QUERY)
+    await answer_of(gateway, editor, mutation)
+    third = await answer_of(gateway, viewer, QUERY)
     assert third["data"]["product"]["title"] == "Cached hammer"
     assert sources(third) == ["table", "cache"]
-    other = await ask(gateway, sandbox.token("globex", "viewer"), QUERY)
+    other = await answer_of(gateway, sandbox.token("globex", "viewer"), QUERY)
     assert other["data"]["product"]["title"] != "Cached hammer"
 
 
 async def test_suspending_a_tenant_empties_what_is_kept_of_it(sandbox: Sandbox, gateway: Gateway) -> None:
     assert isinstance(gateway.cache, ReadCache)
-    await ask(gateway, sandbox.token("globex", "viewer"), QUERY)
-    await ask(gateway, sandbox.token("initech", "viewer"), QUERY)
+    await answer_of(gateway, sandbox.token("globex", "viewer"), QUERY)
+    await answer_of(gateway, sandbox.token("initech", "viewer"), QUERY)
     assert gateway.cache.stats().tenants == 2
     gateway.sessions.suspend(tenant_id("globex"))
     assert gateway.cache.stats().tenants == 1
-    refused = await ask(gateway, sandbox.token("globex", "viewer"), QUERY)
+    refused = await answer_of(gateway, sandbox.token("globex", "viewer"), QUERY)
     assert refused["errors"][0]["extensions"]["code"] == "TENANT_SUSPENDED"

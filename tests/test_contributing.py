@@ -196,8 +196,8 @@ def test_a_setting_is_a_field_and_a_row(copy: Copy) -> None:
     assert copy.linked("setting", "setting_checks.py").exists()
     field = "\n    region: Region\n"
     replace_once(settings, field, '\n    greeting: str = \'hello\'\n    """A word."""' + field)
-    told = "from gateway.settings import Settings; print(Settings.model_construct().greeting)"
-    assert copy.run("-c", told).stdout == "hello\n"
+    code = "from gateway.settings import Settings; print(Settings.model_construct().greeting)"
+    assert copy.run("-c", code).stdout == "hello\n"
     documented = "tests/test_settings.py::test_the_page_shows_every_setting_as_the_code_has_it"
     assert not copy.passes(documented)
     replace_once(page, "\n| `max_sessions` |", "\n| `greeting` | | |\n| `max_sessions` |")

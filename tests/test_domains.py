@@ -166,7 +166,7 @@ def test_the_line_is_where_the_fault_is_and_not_where_its_module_is_imported(
     assert f"cannot be imported: {tmp_path / inner}.py:{line}: {said}" in fault
 
 
-def test_a_class_in_place_of_the_domain_is_told(write: Write) -> None:
+def test_a_class_in_place_of_the_domain_is_reported(write: Write) -> None:
     name = write("kind", "from gateway import Domain\n\nDOMAIN = Domain\n")
     assert faults(name) == [f"domains: `{name}` has a `DOMAIN` that is the class Domain; write `DOMAIN = Domain(...)`"]
 
@@ -202,7 +202,7 @@ def test_a_name_that_names_no_module_is_refused(name: str) -> None:
     assert faults(name) == [f"domains: `{name}` is not a name such as `helpdesk` or `helpdesk.domain`"]
 
 
-def test_every_fault_is_told_at_once(write: Write) -> None:
+def test_every_fault_is_reported_at_once(write: Write) -> None:
     empty = write("empty", "DOMAIN = 1\n")
     assert faults("no.such.module", empty, "not a name") == [
         "domains: `no.such.module` cannot be imported: No module named 'no'",
@@ -224,7 +224,7 @@ def test_a_module_is_named_once() -> None:
     assert faults("gateway.demo.devices", "gateway.demo.devices") == ["domains: `gateway.demo.devices` is named twice"]
 
 
-def test_a_model_that_is_wrong_is_told_as_a_setting_that_is(write: Write) -> None:
+def test_an_invalid_model_is_reported_like_an_invalid_setting(write: Write) -> None:
     wrong = write("wrong", ENTITY.replace('sk="META"', 'sk="meta"'))
     [fault] = faults(wrong)
     assert fault.startswith("domains: entity Thing: key `meta` has the part `meta`")
@@ -246,7 +246,7 @@ def test_mutations_are_named_once_and_answer_with_what_is_declared(write: Write)
     ]
 
 
-def test_faults_of_the_model_and_of_its_mutations_are_told_at_once(write: Write) -> None:
+def test_faults_of_the_model_and_of_its_mutations_are_reported_at_once(write: Write) -> None:
     text = ENTITY.replace('Id(), "Its id."', 'Id, "Its id."').replace(
         'sk="META"', 'sk="META", low_cardinality_reason=""'
     )

@@ -49,7 +49,7 @@ def _until_made(tree: Path, process: subprocess.Popen[str]) -> None:
         time.sleep(0.01)
 
 
-def test_who_comes_second_waits_and_has_nothing_to_do(tmp_path: Path) -> None:
+def test_a_second_install_waits_and_has_nothing_to_do(tmp_path: Path) -> None:
     command = _tree(tmp_path)
     with _started(command, tmp_path) as first:
         _until_made(tmp_path, first)
@@ -64,7 +64,7 @@ def test_who_comes_second_waits_and_has_nothing_to_do(tmp_path: Path) -> None:
     assert (tmp_path / ".venv" / ".installed").exists()
 
 
-def test_an_install_that_was_cut_off_is_made_anew(tmp_path: Path) -> None:
+def test_an_interrupted_install_is_repeated(tmp_path: Path) -> None:
     command = _tree(tmp_path)
     with _started(command, tmp_path) as cut:
         _until_made(tmp_path, cut)

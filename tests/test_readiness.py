@@ -48,9 +48,9 @@ WRONG: dict[str, tuple[dict[str, Any], str, str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("changes", "where", "cause", "told"), WRONG.values(), ids=WRONG.keys())
+@pytest.mark.parametrize(("changes", "where", "cause", "expected"), WRONG.values(), ids=WRONG.keys())
 async def test_what_is_wrong_is_named_and_requests_are_not_taken(
-    sandbox: Sandbox, caplog: pytest.LogCaptureFixture, changes: dict[str, Any], where: str, cause: str, told: str
+    sandbox: Sandbox, caplog: pytest.LogCaptureFixture, changes: dict[str, Any], where: str, cause: str, expected: str
 ) -> None:
     async with client_of(sandbox_app(sandbox, **changes)) as client:
         deep = await client.get("/readyz?deep=1")
@@ -58,7 +58,7 @@ async def test_what_is_wrong_is_named_and_requests_are_not_taken(
         assert deep.json()["pooled"] == [{"where": where, "cause": cause}]
         assert (await client.get("/readyz")).json() == {"status": "starting"}
         assert (await client.get("/healthz")).status_code == 200, "it lives, and may recover"
-    assert told in caplog.text
+    assert expected in caplog.text
 
 
 async def test_a_missing_index_is_named(caplog: pytest.LogCaptureFixture) -> None:

@@ -41,16 +41,16 @@ def test_the_declaration_is_a_model_with_the_query() -> None:
 
 
 async def test_a_viewer_gets_the_answer_that_is_shown(sandbox: Sandbox) -> None:
-    assert await ask(sandbox, "viewer") == json.loads(block("json"))
+    assert await readme_answer(sandbox, "viewer") == json.loads(block("json"))
 
 
 async def test_support_is_refused_the_personal_attributes(sandbox: Sandbox) -> None:
-    answer = await ask(sandbox, "support")
+    answer = await readme_answer(sandbox, "support")
     assert answer["data"] == {"user": {"userId": "u-1006", "name": None, "email": None}}
     assert [error["extensions"]["code"] for error in answer["errors"]] == ["FORBIDDEN", "FORBIDDEN"]
 
 
-async def ask(sandbox: Sandbox, role: str) -> Any:
+async def readme_answer(sandbox: Sandbox, role: str) -> Any:
     async with client_of(sandbox_app(sandbox)) as client:
         return (await post(client, block("graphql"), None, sandbox.token("acme", role))).json()
 

@@ -10,7 +10,7 @@ from gateway.identity.errors import TokenRefused
 from gateway.setting_presets import PRESETS, with_preset
 from gateway.setting_types import IssuerSettings
 from tests.identity.fixtures import NOW, public_jwk, rsa_key
-from tests.identity.providers import CLIENTS, MACHINES, SETTINGS, SUBJECTS, USERS, provider, token, world
+from tests.identity.providers import CLIENTS, MACHINES, SETTINGS, SUBJECTS, USERS, provider, token, verifier_for
 
 PAGE = (Path(__file__).parents[1] / "docs" / "identity.md").read_text(encoding="utf-8")
 # provider: the claim that carries the tenant of a user, and words of the hint that say where to add it
@@ -25,14 +25,14 @@ TENANTS = {
 
 @pytest.mark.parametrize("name", PRESETS)
 async def test_a_user_of_the_provider_has_its_tenant_subject_and_role(name: str) -> None:
-    principal = await world(name).principal(token(name, USERS[name]))
+    principal = await verifier_for(name).principal(token(name, USERS[name]))
     assert (principal.tenant, principal.subject) == ("acme", SUBJECTS[name])
     assert principal.roles == {"viewer"}
 
 
 @pytest.mark.parametrize("name", PRESETS)
 async def test_a_machine_of_the_provider_is_a_client_with_its_own_roles(name: str) -> None:
-    principal = await world(name).principal(token(name, MACHINES[name]))
+    principal = await verifier_for(name).principal(token(name, MACHINES[name]))
     assert (principal.tenant, principal.subject) == ("acme", f"client:{CLIENTS[name]}")
     assert principal.roles == {"viewer"}
 
@@ -82,7 +82,7 @@ async def test_a_token_with_all_that_the_provider_documents_is_accepted(shape: s
     name = shape.partition(" ")[0]
     head, more = DOCUMENTED[shape]
     changes = {"additional_audiences": ["account"]} if name == "keycloak" else {}
-    principal = await world(name, **changes).principal(token(name, USERS[name], head, **more))
+    principal = await verifier_for(name, **changes).principal(token(name, USERS[name], head, **more))
     assert (principal.tenant, principal.subject) == ("acme", SUBJECTS[name])
     assert principal.roles == {"viewer"}
 
@@ -90,13 +90,13 @@ async def test_a_token_with_all_that_the_provider_documents_is_accepted(shape: s
 async def test_a_machine_of_auth0_is_one_in_its_other_profile_too() -> None:
     """RFC 9068 names the client in `client_id`, and has no `gty`."""
     changes = {"azp": ..., "gty": ..., "client_id": "robot", "jti": "73WakrfVbNJBaAmhQtEeDv"}
-    principal = await world("auth0").principal(token("auth0", MACHINES["auth0"], {"typ": "at+jwt"}, **changes))
+    principal = await verifier_for("auth0").principal(token("auth0", MACHINES["auth0"], {"typ": "at+jwt"}, **changes))
     assert principal.subject == "client:robot"
 
 
 @pytest.mark.parametrize("name", PRESETS)
 async def test_keys_without_an_algorithm_are_taken_for_those_that_the_issuer_may_use(name: str) -> None:
-    trusted = world(name)
+    trusted = verifier_for(name)
     trusted.publisher.keys = [public_jwk(rsa_key(), "key-1")]
     assert "alg" not in trusted.publisher.keys[0]
     assert await trusted.accepts(token(name, USERS[name]))
@@ -105,14 +105,14 @@ async def test_keys_without_an_algorithm_are_taken_for_those_that_the_issuer_may
 @pytest.mark.parametrize("name", PRESETS)
 async def test_a_user_without_a_tenant_is_told_the_claim_and_the_log_what_to_add_at_the_provider(name: str) -> None:
     claim, words = TENANTS[name]
-    refused = await world(name).refusal(token(name, USERS[name], **{claim: ...}))
+    refused = await verifier_for(name).refusal(token(name, USERS[name], **{claim: ...}))
     assert refused.message == f"claim `{claim}` is missing"
     assert refused.reason.startswith(f"claim `{claim}` is missing: ")
     assert words in refused.reason
 
 
 async def test_a_machine_of_cognito_needs_the_third_version_of_the_trigger() -> None:
-    refused = await world("cognito").refusal(token("cognito", MACHINES["cognito"], tenant=...))
+    refused = await verifier_for("cognito").refusal(token("cognito", MACHINES["cognito"], tenant=...))
     assert refused.message == "claim `tenant` is missing"
     assert "V3_0" in refused.reason
 
@@ -138,12 +138,12 @@ async def test_a_machine_of_cognito_needs_the_third_version_of_the_trigger() -> 
     ],
 )
 async def test_another_token_of_the_provider_is_refused(name: str, changes: dict[str, object]) -> None:
-    assert await world(name).accepts(token(name, USERS[name]))
-    assert isinstance(await world(name).refusal(token(name, USERS[name], **changes)), TokenRefused)
+    assert await verifier_for(name).accepts(token(name, USERS[name]))
+    assert isinstance(await verifier_for(name).refusal(token(name, USERS[name], **changes)), TokenRefused)
 
 
 async def test_an_organization_that_the_map_does_not_list_names_no_tenant() -> None:
-    refused = await world("auth0").refusal(token("auth0", USERS["auth0"], org_id="org_unknown"))
+    refused = await verifier_for("auth0").refusal(token("auth0", USERS["auth0"], org_id="org_unknown"))
     assert refused.message == "claim `org_id` names no tenant"
     assert refused.reason == "`tenant_map` does not list the value of `org_id`"
 
@@ -157,7 +157,7 @@ def test_what_is_set_wins_over_the_preset() -> None:
 async def test_client_roles_of_keycloak_are_found_by_a_list_of_names() -> None:
     roles_claim = ["resource_access", "my.client", "roles"]
     access = {"my.client": {"roles": ["admin"]}, "my": {"client": {"roles": ["editor"]}}}
-    principal = await world("keycloak", roles_claim=roles_claim).principal(
+    principal = await verifier_for("keycloak", roles_claim=roles_claim).principal(
         token("keycloak", USERS["keycloak"], resource_access=access)
     )
     assert principal.roles == {"admin"}
@@ -165,7 +165,7 @@ async def test_client_roles_of_keycloak_are_found_by_a_list_of_names() -> None:
 
 async def test_a_namespaced_claim_of_auth0_names_the_tenant() -> None:
     claim = "https://example.org/tenant"
-    trusted = world("auth0", tenant_claim=claim, tenant_map={})
+    trusted = verifier_for("auth0", tenant_claim=claim, tenant_map={})
     principal = await trusted.principal(token("auth0", USERS["auth0"], **{claim: "globex"}))
     assert principal.tenant == "globex"
 

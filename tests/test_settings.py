@@ -311,7 +311,7 @@ def test_the_sandbox_may_do_what_production_may_not(environment: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("name", ["introspection", "playground", "explain"])
-def test_what_tells_about_the_gateway_is_off_unless_set(environment: pytest.MonkeyPatch, name: str) -> None:
+def test_what_describes_the_gateway_is_off_unless_set(environment: pytest.MonkeyPatch, name: str) -> None:
     assert getattr(load_settings(), name) is False
     put(environment, "introspection", "true")
     put(environment, name, "true")
@@ -437,19 +437,19 @@ def test_limits_of_roles_are_json(environment: pytest.MonkeyPatch) -> None:
     assert [fault.partition(":")[0] for fault in faults()] == ["max_cost_by_role.support"]
 
 
-def test_contradictions_are_told_beside_wrong_values(tmp_path: Path) -> None:
+def test_contradictions_are_reported_beside_wrong_values(tmp_path: Path) -> None:
     wrong = {"max_page_size": 0, "table_name": "?", "silos": {"acme": {}}, "tenants": ["beta"], "cors_origins": ["*"]}
-    told = faults(written(tmp_path, {**RIGHT, **wrong}))
-    assert [fault.partition(":")[0] for fault in told] == ["table_name", "max_page_size", "tenants", "cors_origins"]
+    found = faults(written(tmp_path, {**RIGHT, **wrong}))
+    assert [fault.partition(":")[0] for fault in found] == ["table_name", "max_page_size", "tenants", "cors_origins"]
 
 
 def test_what_depends_on_a_wrong_value_is_not_guessed(tmp_path: Path) -> None:
     """The default of `request_timeout_seconds` would contradict this drain time, but it is not what was meant."""
-    told = faults(written(tmp_path, {**RIGHT, "request_timeout_seconds": "soon", "drain_timeout_seconds": 5}))
-    assert [fault.partition(":")[0] for fault in told] == ["request_timeout_seconds"]
+    found = faults(written(tmp_path, {**RIGHT, "request_timeout_seconds": "soon", "drain_timeout_seconds": 5}))
+    assert [fault.partition(":")[0] for fault in found] == ["request_timeout_seconds"]
 
 
-def test_checks_of_others_are_told_in_the_same_list(tmp_path: Path) -> None:
+def test_checks_of_others_are_reported_in_the_same_list(tmp_path: Path) -> None:
     def port_is_free(settings: Settings) -> None:
         raise ConfigurationError([f"port: {settings.port} is taken"])
 
@@ -496,7 +496,7 @@ def test_the_page_shows_every_setting_as_the_code_has_it() -> None:
     assert fresh(page) == page, "python -m gateway.setting_docs docs/settings.md"
 
 
-def test_a_row_that_is_stale_is_written_anew_and_the_rest_is_kept() -> None:
+def test_a_stale_row_is_rewritten_and_the_rest_is_kept() -> None:
     table = "| setting | default | meaning |\n|---|---|---|\n| `port` | 1 | old |\n| `tenants` | 1 | old |\n"
     page = f"text\n\n{table}\n| `port` | x |\n"
     lines = fresh(page).splitlines()

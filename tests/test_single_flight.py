@@ -18,18 +18,18 @@ async def fail(error: Exception) -> int:
 
 
 async def test_a_flight_is_found_until_it_ends() -> None:
-    flights, gate = SingleFlight[str, int, str](), asyncio.Event()
-    flight = flights.start(("a", "b"), answer(7, gate), "context")
-    assert flights.find("a") is flights.find("b") is flight
-    assert (flight.context, len(flights)) == ("context", 1)
+    single_flight, gate = SingleFlight[str, int, str](), asyncio.Event()
+    flight = single_flight.start(("a", "b"), answer(7, gate), "context")
+    assert single_flight.find("a") is single_flight.find("b") is flight
+    assert (flight.context, len(single_flight)) == ("context", 1)
     gate.set()
     assert await flight.task == 7
-    assert (flights.find("a"), flights.find("b"), len(flights)) == (None, None, 0)
+    assert (single_flight.find("a"), single_flight.find("b"), len(single_flight)) == (None, None, 0)
 
 
 async def test_a_waiter_that_is_cancelled_leaves_the_flight_to_the_others() -> None:
-    flights, gate = SingleFlight[str, int, None](), asyncio.Event()
-    flight = flights.start(("a",), answer(7, gate), None)
+    single_flight, gate = SingleFlight[str, int, None](), asyncio.Event()
+    flight = single_flight.start(("a",), answer(7, gate), None)
     gone, left = (asyncio.create_task(asyncio.wait((flight.task,))) for _ in range(2))
     await asyncio.sleep(0)
     gone.cancel()
@@ -39,20 +39,20 @@ async def test_a_waiter_that_is_cancelled_leaves_the_flight_to_the_others() -> N
 
 
 async def test_a_later_flight_for_a_key_is_not_forgotten_when_the_earlier_one_ends() -> None:
-    flights, first, second = SingleFlight[str, int, None](), asyncio.Event(), asyncio.Event()
-    earlier = flights.start(("a",), answer(1, first), None)
-    later = flights.start(("a",), answer(2, second), None)
+    single_flight, first, second = SingleFlight[str, int, None](), asyncio.Event(), asyncio.Event()
+    earlier = single_flight.start(("a",), answer(1, first), None)
+    later = single_flight.start(("a",), answer(2, second), None)
     first.set()
     await earlier.task
-    assert flights.find("a") is later
-    await flights.close()
+    assert single_flight.find("a") is later
+    await single_flight.close()
 
 
 async def test_what_is_cancelled_is_not_found_and_others_go_on() -> None:
-    flights, gate = SingleFlight[str, int, None](), asyncio.Event()
-    dropped, kept = (flights.start((key,), answer(7, gate), None) for key in "ab")
-    flights.cancel(lambda key: key == "a")
-    assert flights.find("a") is None
+    single_flight, gate = SingleFlight[str, int, None](), asyncio.Event()
+    dropped, kept = (single_flight.start((key,), answer(7, gate), None) for key in "ab")
+    single_flight.cancel(lambda key: key == "a")
+    assert single_flight.find("a") is None
     gate.set()
     await asyncio.wait((dropped.task, kept.task))
     assert dropped.task.cancelled()
@@ -60,19 +60,19 @@ async def test_what_is_cancelled_is_not_found_and_others_go_on() -> None:
 
 
 async def test_close_ends_every_task_and_nothing_starts_after_it() -> None:
-    flights = SingleFlight[str, int, None]()
-    flight = flights.start(("a",), answer(7, asyncio.Event()), None)
-    await flights.close()
+    single_flight = SingleFlight[str, int, None]()
+    flight = single_flight.start(("a",), answer(7, asyncio.Event()), None)
+    await single_flight.close()
     assert flight.task.cancelled()
     with pytest.raises(Unavailable):
-        flights.start(("a",), answer(7, asyncio.Event()), None)
+        single_flight.start(("a",), answer(7, asyncio.Event()), None)
 
 
 async def test_an_error_that_nobody_waits_for_is_not_reported_by_the_loop() -> None:
     reported: list[object] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context))
-    flights = SingleFlight[str, int, None]()
-    flight = flights.start(("a",), fail(ValueError("lost")), None)
+    single_flight = SingleFlight[str, int, None]()
+    flight = single_flight.start(("a",), fail(ValueError("lost")), None)
     await asyncio.wait((flight.task,))
     del flight
     await asyncio.sleep(0)

@@ -11,7 +11,7 @@ from gateway.app import build_gateway
 from gateway.demo import MODEL
 from gateway.wiring.trusted_lanes import prepare_trusted
 from tests.graph.backend import REGION, running
-from tests.graph.path_trace import ask
+from tests.graph.path_trace import post_asgi
 
 LOOKUP = "query One($id: ID!) { product(productId: $id) { title price } }"
 OPTIONAL = "query Some($id: ID!, $more: Boolean!) { product(productId: $id) { title price @include(if: $more) } }"
@@ -37,9 +37,9 @@ async def test_the_first_use_of_a_trusted_query_is_in_its_lane(manifest: Path) -
         made = dict(lanes._made)
         # one operation for each role; what a variable decides, and mutations, have none
         assert len(made) == len(MODEL.roles)
-        asked = {"documentId": "one", "variables": {"id": "p-0003"}}
+        body = {"documentId": "one", "variables": {"id": "p-0003"}}
         for role in ("viewer", "editor"):
-            answer = await ask(gateway.endpoint, orjson.dumps(asked), backend.issuer.token("acme", role))
+            answer = await post_asgi(gateway.endpoint, orjson.dumps(body), backend.issuer.token("acme", role))
             assert answer == {"data": {"product": {"title": "Product 3", "price": "103.25"}}}
         assert lanes.outcomes.counts == {"lane": 2}
         assert lanes._made.keys() == made.keys()

@@ -39,8 +39,8 @@ async def get(settings: Settings, path: str, method: str = "GET") -> Response:
     async with AsyncClient(
         transport=ASGITransport(app=app), base_url="http://127.0.0.1:8000", follow_redirects=True
     ) as client:
-        wanted = {"tenant": "acme", "role": "viewer"}
-        return await client.request(method, path, json=wanted if method == "POST" else None)
+        body = {"tenant": "acme", "role": "viewer"}
+        return await client.request(method, path, json=body if method == "POST" else None)
 
 
 @pytest.mark.parametrize("environment", ["production", "sandbox"])
@@ -79,18 +79,18 @@ async def test_in_production_it_says_whether_operations_are_explained() -> None:
 
 async def test_in_the_sandbox_it_speaks_of_the_domain_that_is_served() -> None:
     settings = Settings(**{**RIGHT, **SANDBOX, "domains": ["gateway.demo.devices"]})
-    told = (await get(settings, "/playground/config.json")).json()
-    assert told["query"].startswith("{ allDevices(")
-    assert {example["domain"] for example in told["examples"]} == {"devices"}
-    assert [tenant["name"] for tenant in told["sandbox"]["tenants"]] == ["acme", "globex", "initech"]
+    config = (await get(settings, "/playground/config.json")).json()
+    assert config["query"].startswith("{ allDevices(")
+    assert {example["domain"] for example in config["examples"]} == {"devices"}
+    assert [tenant["name"] for tenant in config["sandbox"]["tenants"]] == ["acme", "globex", "initech"]
     assert (await get(settings, "/demo")).status_code == 404
 
 
 async def test_in_the_sandbox_it_comes_with_a_switcher_and_examples() -> None:
     settings = Settings(**{**RIGHT, **SANDBOX})
-    told = (await get(settings, "/playground/config.json")).json()
-    assert told["sandbox"]["tokens"] == "../sandbox/token"
-    assert {example["domain"] for example in told["examples"]} >= {"commerce"}
+    config = (await get(settings, "/playground/config.json")).json()
+    assert config["sandbox"]["tokens"] == "../sandbox/token"
+    assert {example["domain"] for example in config["examples"]} >= {"commerce"}
     # there is no issuer in this test, but there is somebody who would ask it
     assert (await get(settings, "/sandbox/token", "POST")).status_code == 503
 
@@ -138,8 +138,8 @@ def test_trusted_documents_are_read_and_checked_when_the_gateway_is_made(tmp_pat
     path = tmp_path / "documents.json"
     path.write_text('{"abc": "{ __typename }"}')
     settings = Settings(**{**RIGHT, "trusted_documents": path, "trusted_documents_only": True})
-    asked = GraphQLRequest(None, document_id="abc")
-    assert persisted(settings, documents).text(tenant_id("acme"), asked) == "{ __typename }"
+    request = GraphQLRequest(None, document_id="abc")
+    assert persisted(settings, documents).text(tenant_id("acme"), request) == "{ __typename }"
     with pytest.raises(UntrustedDocument):
         persisted(settings, documents).text(tenant_id("acme"), GraphQLRequest("{ a: __typename }"))
     path.write_text('{"abc": "{ gone }"}')

@@ -46,28 +46,28 @@ def _load(backend: Backend, body: str, folder: Path) -> Load:
     return Load(orjson.dumps(content), tokens, folder)
 
 
-async def _warm_up(server: Server, load: Load, asked: argparse.Namespace) -> None:
+async def _warm_up(server: Server, load: Load, options: argparse.Namespace) -> None:
     """Node compiles what it has seen often, so it is requests that count and not seconds."""
     done, end = 0, time.monotonic() + _WARM_UP_SECONDS
-    while done < asked.warm_up and time.monotonic() < end:
-        done += (await run(load, server.port, asked.connections, 1)).requests
+    while done < options.warm_up and time.monotonic() < end:
+        done += (await run(load, server.port, options.connections, 1)).requests
 
 
-async def _measure(servers: list[Server], load: Load, asked: argparse.Namespace) -> Measured:
+async def _measure(servers: list[Server], load: Load, options: argparse.Namespace) -> Measured:
     """Every server answers the same, is warm, and is then measured in turn."""
     expected = None
     for server in servers:
         # the gateway opens a session for each tenant, the others know of none
         count = len(load.tokens) if server.name == GATEWAY else 16
-        told = [essence(answer) for answer in await answers(load, server.port, count)]
-        expected = told[0] if expected is None else expected
-        assert all(one == expected for one in told), f"{server.name} answers otherwise: {told[0]}"
-        await _warm_up(server, load, asked)
+        contents = [essence(answer) for answer in await answers(load, server.port, count)]
+        expected = contents[0] if expected is None else expected
+        assert all(one == expected for one in contents), f"{server.name} answers otherwise: {contents[0]}"
+        await _warm_up(server, load, options)
     found: Measured = {server.name: [] for server in servers}
-    for _ in range(asked.rounds):
+    for _ in range(options.rounds):
         for server in servers:
             before = server.cpu()
-            result = await run(load, server.port, asked.connections, asked.seconds)
+            result = await run(load, server.port, options.connections, options.seconds)
             found[server.name].append((result, (server.cpu() - before) / result.requests * 1e6))
     return found
 
@@ -95,29 +95,30 @@ def _table(body: str, found: Measured) -> str:
     return "\n".join(lines)
 
 
-async def _main(asked: argparse.Namespace) -> None:
+async def _main(options: argparse.Namespace) -> None:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         backend = stack.enter_context(running(("acme", *TENANTS)))
         dynamodb, trusted = stack.enter_context(stub(await record(backend), folder)), dict[str, str]()
-        if asked.tls:
+        if options.tls:
             dynamodb, trusted = stack.enter_context(behind_tls(dynamodb, folder))
         servers = [
             stack.enter_context(started(name, command, {**environment, **trusted}, folder))
             for name, (command, environment) in commands(backend, dynamodb).items()
-            if not asked.only or any(part in name for part in asked.only)
+            if not options.only or any(part in name for part in options.only)
         ]
-        print(_heading(asked), flush=True)
-        for body in asked.bodies:
-            print("\n" + _table(body, await _measure(servers, _load(backend, body, folder), asked)), flush=True)
+        print(_heading(options), flush=True)
+        for body in options.bodies:
+            print("\n" + _table(body, await _measure(servers, _load(backend, body, folder), options)), flush=True)
 
 
-def _heading(asked: argparse.Namespace) -> str:
+def _heading(options: argparse.Namespace) -> str:
     client = "wrk" if shutil.which("wrk") else "our own client"
     return (
         f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, Python {sys.version.split()[0]}, load {os.getloadavg()[0]:.1f} on "
-        f"{os.cpu_count()} cores, {client}; {'TLS to DynamoDB, ' if asked.tls else ''}{asked.connections} connections, "
-        f"{len(TENANTS)} tenants, medians of {asked.rounds} rounds of {asked.seconds:g} s"
+        f"{os.cpu_count()} cores, {client}; {'TLS to DynamoDB, ' if options.tls else ''}"
+        f"{options.connections} connections, {len(TENANTS)} tenants, "
+        f"medians of {options.rounds} rounds of {options.seconds:g} s"
     )
 
 

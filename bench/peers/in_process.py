@@ -1,7 +1,7 @@
 """`python -m bench.peers.in_process`: a request of the gateway and of the floor without sockets, for a busy machine.
 
 Each runs in a process of its own on one connection. Transports are objects that answer at once with what DynamoDB said,
-so what is left is the work of the process itself. The least of many short runs is told: the moments in which nobody
+so what is left is the work of the process itself. The least of many short runs is reported: the times in which nobody
 else had the core. System calls are missing in it, and so is waiting.
 """
 
@@ -31,7 +31,7 @@ from gateway.model.tenant import partition, tenant_id
 from gateway.serving.hardened_http import HardenedHttp
 from gateway.serving.serve import configure_logging
 from tests.graph.backend import Backend, running
-from tests.graph.path_trace import ask
+from tests.graph.path_trace import post_asgi
 
 SERVERS, TENANT = ("floor", "gateway"), "acme"
 _WARM_UP, _AT_ONCE = 50, 4
@@ -87,7 +87,7 @@ async def _app(server: str, backend: Backend, body: str) -> tuple[Any, Any]:
         app: Any = backend.app(configure_logging("INFO"))
         await app.lifespan().__aenter__()  # ends with the process
         role, content = BODIES[body]
-        await ask(app, orjson.dumps(content), backend.issuer.token(TENANT, role))
+        await post_asgi(app, orjson.dumps(content), backend.issuer.token(TENANT, role))
         return app, partial(HardenedHttp, lambda: False)
     sys.argv = ["floor", "0", backend.url]
     from bench.peers import floor  # noqa: PLC0415  it reads where DynamoDB is when it is imported
@@ -103,7 +103,7 @@ async def _recorded(backend: Backend, body: str) -> tuple[bytes, Answers]:
     app = backend.app(lambda fields: None)
     async with app.lifespan():
         backend.seen.clear()
-        await ask(app, sent, token)
+        await post_asgi(app, sent, token)
     answers = {name.encode(): _HEAD % (len(said), crc32(said), said) for name, _, said in backend.seen}
     head = b"POST /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
     return head + b"Authorization: Bearer %b\r\nContent-Length: %d\r\n\r\n%b" % (
@@ -161,14 +161,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.peers.in_process", description=__doc__)
     parser.add_argument("--bodies", nargs="+", choices=BODIES, default=list(BODIES))
     parser.add_argument("--seconds", type=float, default=4)
-    parser.add_argument("--server", choices=SERVERS, help="only this one, in this process; told on standard error")
-    asked = parser.parse_args()
-    if asked.server is not None:
-        print(uvloop.run(_measure(asked.server, asked.bodies[0], asked.seconds)), file=sys.stderr, flush=True)
+    parser.add_argument("--server", choices=SERVERS, help="only this one, in this process; reported on standard error")
+    options = parser.parse_args()
+    if options.server is not None:
+        print(uvloop.run(_measure(options.server, options.bodies[0], options.seconds)), file=sys.stderr, flush=True)
         os._exit(0)  # nothing of it has to be closed
     print("| body | floor us | gateway us | x floor |\n|---|---:|---:|---:|")
-    for body in asked.bodies:
-        floor, gateway = (_child(server, body, asked.seconds) for server in SERVERS)
+    for body in options.bodies:
+        floor, gateway = (_child(server, body, options.seconds) for server in SERVERS)
         print(f"| {body} | {floor:.0f} | {gateway:.0f} | {gateway / floor:.2f} |", flush=True)
 
 

@@ -27,7 +27,7 @@ from bench.peers.recorded import BODIES, record
 from bench.peers.servers import stub
 from gateway.serving.serve import configure_logging
 from tests.graph.backend import Backend, running
-from tests.graph.path_trace import App, ask
+from tests.graph.path_trace import App, post_asgi
 
 TENANT = "t000"  # the stub answers in its name
 _CONCURRENT = 8
@@ -57,32 +57,32 @@ def _resident() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE
 
 
-async def _asked(kind: str, asked: argparse.Namespace) -> None:
+async def _run_requests(kind: str, options: argparse.Namespace) -> None:
     with running(("acme", TENANT)) as backend, tempfile.TemporaryDirectory() as folder:
         recordings = await record(backend)
         with stub(recordings, Path(folder)) as dynamodb:
             app = backend.app(configure_logging("INFO"), dynamodb_endpoint=dynamodb, request_timeout_seconds=60)
             async with app.lifespan():
-                await _measured(kind, app, KINDS[kind](backend), asked)
+                await _measured(kind, app, KINDS[kind](backend), options)
 
 
-async def _measured(kind: str, app: App, requests: Requests, asked: argparse.Namespace) -> None:
+async def _measured(kind: str, app: App, requests: Requests, options: argparse.Namespace) -> None:
     """Metrics are on, as in the sandbox: they must not grow either."""
-    each, refused = asked.requests // _STEPS // _CONCURRENT, Counter[str]()
+    each, refused = options.requests // _STEPS // _CONCURRENT, Counter[str]()
     resident: list[int] = []
     traced: list[tracemalloc.Snapshot] = []
 
     async def client() -> None:
         for _ in range(each):
-            answer = await ask(app, *next(requests))
+            answer = await post_asgi(app, *next(requests))
             refused.update(error["extensions"]["code"] for error in answer.get("errors", ()))
 
-    if asked.traced:
+    if options.traced:
         tracemalloc.start()
     for _ in range(_STEPS):
         await asyncio.gather(*(client() for _ in range(_CONCURRENT)))
         resident.append(_resident())
-        if asked.traced:
+        if options.traced:
             traced.append(tracemalloc.take_snapshot())
     _show(kind, each * _CONCURRENT * _STEPS, refused, resident, traced)
 
@@ -91,22 +91,22 @@ def _show(kind: str, done: int, refused: Counter[str], resident: list[int], trac
     steps = " ".join(f"{one / 2**20:.1f}" for one in resident)
     first = done // _STEPS
     growth = resident[-1] - resident[0]
-    told = [
+    lines = [
         f"{kind}: {done:,} requests, refused {dict(refused) or 'none'}; resident MiB at each fifth: {steps}",
         f"  from request {first:,} on: {growth / 2**20:+.1f} MiB, {growth / (done - first):+.1f} bytes for a request",
     ]
     if traced:
         differences = traced[-1].compare_to(traced[0], "lineno")
         total = sum(one.size_diff for one in differences)
-        told.append(f"  Python's own: {total / 2**20:+.2f} MiB, {total / (done - first):+.1f} bytes for a request")
-        told += [f"    {one}" for one in differences[:5]]
-    os.write(2, ("\n".join(told) + "\n").encode())
+        lines.append(f"  Python's own: {total / 2**20:+.2f} MiB, {total / (done - first):+.1f} bytes for a request")
+        lines += [f"    {one}" for one in differences[:5]]
+    os.write(2, ("\n".join(lines) + "\n").encode())
 
 
-def _run(kind: str, asked: argparse.Namespace) -> None:
+def _run(kind: str, options: argparse.Namespace) -> None:
     """The log is written, and goes nowhere."""
     with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
-        uvloop.run(_asked(kind, asked))
+        uvloop.run(_run_requests(kind, options))
         logging.shutdown()
 
 
@@ -115,9 +115,9 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=50_000, help="of each kind")
     parser.add_argument("--traced", action="store_true", help="count Python's own allocations by line")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
-    asked = parser.parse_args()
-    for kind in asked.kinds:
-        process = multiprocessing.get_context("spawn").Process(target=_run, args=(kind, asked))
+    options = parser.parse_args()
+    for kind in options.kinds:
+        process = multiprocessing.get_context("spawn").Process(target=_run, args=(kind, options))
         process.start()
         process.join()
 

@@ -118,7 +118,7 @@ async def _measured(port: int, victim: list[bytes], attack: list[bytes], seconds
 Rounds = list[tuple[list[float], int]]
 
 
-def _told(name: str, found: dict[str, Rounds], seconds: float) -> str:
+def _row(name: str, found: dict[str, Rounds], seconds: float) -> str:
     rounds = found[name]
     cells = [name]
     for part in (50, 99):
@@ -137,25 +137,25 @@ def _quantile(times: list[float], part: int) -> float:
     return quantiles(times, n=100)[part - 1]
 
 
-async def _run(backend: Backend, port: int, asked: argparse.Namespace) -> None:
+async def _run(backend: Backend, port: int, options: argparse.Namespace) -> None:
     load = Load(orjson.dumps(BODIES["get"][1]), [backend.issuer.token(VICTIM, "viewer")], Path())
     victim, token = load.requests(), backend.issuer.token(ATTACKER, "viewer")
     attacks = {"alone": [], **{name: _attack(name, token) for name in ATTACKS}}
     await _measured(port, victim, [], 1)
     found: dict[str, Rounds] = {name: [] for name in attacks}
-    for _ in range(asked.rounds):
+    for _ in range(options.rounds):
         for name, requests in attacks.items():
-            found[name].append(await _measured(port, victim, requests, asked.seconds))
+            found[name].append(await _measured(port, victim, requests, options.seconds))
             sent = found[name][-1][1] // ATTACKERS + 1  # of each connection
             attacks[name] = requests[sent:] + requests[:sent]
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     print("| beside | p50 ms | x alone | x ordinary | p99 ms | x alone | x ordinary | requests/s |")
     print("|---|" + "---:|" * 7)
     for name in found:
-        print(_told(name, found, asked.seconds))
+        print(_row(name, found, options.seconds))
 
 
-async def _main(asked: argparse.Namespace) -> None:
+async def _main(options: argparse.Namespace) -> None:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         backend = stack.enter_context(running(("acme", VICTIM, ATTACKER)))
@@ -163,7 +163,7 @@ async def _main(asked: argparse.Namespace) -> None:
         command, environment = commands(backend, dynamodb)[GATEWAY]
         server = stack.enter_context(started(GATEWAY, command, environment, folder))
         _part_cores(server)
-        await _run(backend, server.port, asked)
+        await _run(backend, server.port, options)
 
 
 def _part_cores(server: Server) -> None:

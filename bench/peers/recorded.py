@@ -5,7 +5,7 @@ from typing import Any
 import orjson
 
 from tests.graph.backend import Backend
-from tests.graph.path_trace import OPERATIONS, ask
+from tests.graph.path_trace import OPERATIONS, post_asgi
 
 # body: the role that may send it, and the request
 BODIES = {"main": OPERATIONS["main"], "get": OPERATIONS["get"], "upd": OPERATIONS["mutation"]}
@@ -20,7 +20,7 @@ async def record(backend: Backend) -> str:
     async with app.lifespan():
         for name, (role, body) in BODIES.items():
             backend.seen.clear()
-            answer = await ask(app, orjson.dumps(body), backend.issuer.token("acme", role))
+            answer = await post_asgi(app, orjson.dumps(body), backend.issuer.token("acme", role))
             assert "errors" not in answer, answer
             lines += [f"{operation}\t{_MARKS[name]}\t{said.decode()}\n" for operation, _, said in backend.seen]
     return "".join(lines)

@@ -55,35 +55,35 @@ def _cpu(pid: int) -> float:
     return sum(int((thread / "schedstat").read_text().split()[0]) for thread in Path(f"/proc/{pid}/task").iterdir())
 
 
-async def _measured(server: Server, load: Load, asked: argparse.Namespace) -> Measured:
+async def _measured(server: Server, load: Load, options: argparse.Namespace) -> Measured:
     pids = _workers(server)
     before = [_cpu(pid) for pid in pids]
-    result = await run(load, server.port, asked.connections, asked.seconds)
+    result = await run(load, server.port, options.connections, options.seconds)
     spent = [_cpu(pid) - earlier for pid, earlier in zip(pids, before, strict=True)]
     shares = sorted((one / sum(spent) for one in spent), reverse=True)
     return Measured(result, sum(spent) / 1e3 / result.requests, shares)
 
 
-async def _main(asked: argparse.Namespace) -> None:
+async def _main(options: argparse.Namespace) -> None:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         backend = stack.enter_context(running(("acme", *TENANTS)))
         dynamodb = stack.enter_context(stub(await record(backend), folder))
         _, settings = commands(backend, dynamodb)[GATEWAY]
-        role, content = BODIES[asked.body]
+        role, content = BODIES[options.body]
         load = Load(orjson.dumps(content), [backend.issuer.token(tenant, role) for tenant in TENANTS], folder)
         servers = []
-        for count in (1, asked.workers):
+        for count in (1, options.workers):
             environment = {**settings, "GATEWAY_WORKERS": str(count)}
             command = [sys.executable, "-m", "gateway", "serve"]
             server = stack.enter_context(started(f"{count} workers", command, environment, folder))
             _until_all_run(server, count)
             for _ in range(4):  # so that each worker has a session of each tenant
                 await answers(load, server.port, len(TENANTS))
-            await run(load, server.port, asked.connections, 2)
+            await run(load, server.port, options.connections, 2)
             servers.append(server)
-        rounds = [[await _measured(server, load, asked) for server in servers] for _ in range(asked.rounds)]
-        _show(asked, rounds)
+        rounds = [[await _measured(server, load, options) for server in servers] for _ in range(options.rounds)]
+        _show(options, rounds)
 
 
 def _until_all_run(server: Server, count: int) -> None:
@@ -94,17 +94,21 @@ def _until_all_run(server: Server, count: int) -> None:
     time.sleep(2)
 
 
-def _show(asked: argparse.Namespace, rounds: list[list[Measured]]) -> None:
+def _show(options: argparse.Namespace, rounds: list[list[Measured]]) -> None:
     load, cores = os.getloadavg()[0], os.cpu_count()
-    print(f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, load {load:.1f} on {cores} cores, {asked.connections} connections")
+    print(
+        f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, load {load:.1f} on {cores} cores, {options.connections} connections"
+    )
     print("| workers | req/s | p99 ms | CPU us | CPU shared | errors |\n|---:|---:|---:|---:|---|---:|")
     for measured in rounds:
-        for count, one in zip((1, asked.workers), measured, strict=True):
+        for count, one in zip((1, options.workers), measured, strict=True):
             shared, result = " ".join(f"{share:.0%}" for share in one.shares), one.load
             print(f"| {count} | {result.rate:,.0f} | {result.p99:.0f} | {one.cpu:,.0f} | {shared} | {result.errors} |")
     rate = median(several.load.rate / one.load.rate for one, several in rounds)
     cpu = median(several.cpu / one.cpu for one, several in rounds)
-    print(f"{asked.body}: {asked.workers} workers serve {rate:.2f} times as much as one, at {cpu:.2f} of its CPU each")
+    print(
+        f"{options.body}: {options.workers} workers serve {rate:.2f} times as much as one, at {cpu:.2f} of its CPU each"
+    )
 
 
 if __name__ == "__main__":

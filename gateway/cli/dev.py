@@ -89,10 +89,10 @@ def _run_gateway(options: Dev, sandbox: Sandbox, console: Console) -> int:
         child.stop()
         raise
 
-    def tell(text: str) -> None:
+    def report(text: str) -> None:
         console.print(text, style="yellow", markup=False)
 
-    return supervise(child, start, while_it_runs(sandbox, changes), tell, reload=options.reload)
+    return supervise(child, start, while_it_runs(sandbox, changes), report, reload=options.reload)
 
 
 def _up(options: Dev, sandbox: Sandbox, url: str, settings: Settings) -> RunningGateway:

@@ -89,8 +89,8 @@ def _machine(claims: Mapping[str, Any], issuer: Issuer, client: str, expires_at:
 
 def _times(claims: Mapping[str, Any], issuer: Issuer, now: float) -> tuple[int, int]:
     """`iat` and `exp`."""
-    expires_at, issued_at = _moment(claims, "exp"), _moment(claims, "iat")
-    not_before = _moment(claims, "nbf") if "nbf" in claims else issued_at
+    expires_at, issued_at = _timestamp(claims, "exp"), _timestamp(claims, "iat")
+    not_before = _timestamp(claims, "nbf") if "nbf" in claims else issued_at
     if now >= expires_at + issuer.leeway_seconds:
         raise TokenRefused("token expired")
     if max(issued_at, not_before) > now + issuer.leeway_seconds:
@@ -100,7 +100,7 @@ def _times(claims: Mapping[str, Any], issuer: Issuer, now: float) -> tuple[int, 
     return issued_at, expires_at
 
 
-def _moment(claims: Mapping[str, Any], name: str) -> int:
+def _timestamp(claims: Mapping[str, Any], name: str) -> int:
     value = claims.get(name)
     # Not isinstance: `true` is an int in Python.
     if type(value) is not int or not 0 <= value < _YEAR_10000:

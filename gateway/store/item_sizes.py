@@ -150,7 +150,7 @@ class ItemSizes:
                 del self.known[next(iter(self.known))]
             self.known[tenant] = sizes
 
-    def told(self, tenant: TenantId) -> list[dict[str, Any]]:
+    def explained(self, tenant: TenantId) -> list[dict[str, Any]]:
         """Returns, for `explain`, where the tenant's items are larger than declared, in bytes."""
         return [
             {

@@ -242,7 +242,7 @@ class JetStreamBus:
                     left -= 1
                     notes += self._replayed(tenant, found, after)
                 if len(notes) > _MOST_REPLAYED:
-                    raise PositionExpired("more has changed since the position than is told; read the present state")
+                    raise PositionExpired("too much has changed since the position; read the present state")
         # check again that no message was discarded during the replay
         await self._check_kept(js, first)
         return notes

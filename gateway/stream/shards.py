@@ -53,7 +53,7 @@ class StreamShards:
         shards: dict[str, str | None] = {}
         start: dict[str, str] = {}
         while True:
-            description = (await self._ask("DescribeStream", {"StreamArn": self._arn, **start}))["StreamDescription"]
+            description = (await self._call("DescribeStream", {"StreamArn": self._arn, **start}))["StreamDescription"]
             shards |= {shard["ShardId"]: shard.get("ParentShardId") for shard in description["Shards"]}
             if not description.get("LastEvaluatedShardId"):
                 return shards
@@ -63,13 +63,13 @@ class StreamShards:
         at = {"ShardIteratorType": "AFTER_SEQUENCE_NUMBER", "SequenceNumber": after}
         if after == START:
             at = {"ShardIteratorType": "TRIM_HORIZON"}
-        answer = await self._ask("GetShardIterator", {"StreamArn": self._arn, "ShardId": shard, **at})
+        answer = await self._call("GetShardIterator", {"StreamArn": self._arn, "ShardId": shard, **at})
         return str(answer["ShardIterator"])
 
     async def read(self, iterator: str) -> Batch:
-        answer = await self._ask("GetRecords", {"ShardIterator": iterator})
+        answer = await self._call("GetRecords", {"ShardIterator": iterator})
         return Batch(answer["Records"], answer.get("NextShardIterator"))
 
-    async def _ask(self, operation: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    async def _call(self, operation: str, body: Mapping[str, Any]) -> dict[str, Any]:
         credentials = await self._credentials.get()
         return await self._streams.call(operation, body, credentials=credentials, target=self._stream_target)

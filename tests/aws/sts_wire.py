@@ -67,13 +67,13 @@ async def sts(
     *script: Behaviour, attempts: int = 1, keys: bool = True, before_retry: Callable[[], Awaitable[None]] = _at_once
 ) -> AsyncIterator[tuple[StsClient, FakeAws]]:
     async with fake_aws(*script) as fake:
-        asked = StsClient(
+        client = StsClient(
             own_session(keys=keys),
             endpoint_url=fake.target.url,
             retry=RetryRules(attempts, pause=0.001, throttled_pause=0.001),
             before_retry=before_retry,
         )
         try:
-            yield asked, fake
+            yield client, fake
         finally:
-            await asked.close()
+            await client.close()

@@ -67,7 +67,7 @@ class Clock:
 
 @dataclass(slots=True)
 class MemorySts:
-    """Gives each session credentials whose token tells the tags; fails, waits and counts as told."""
+    """Gives each session credentials whose token holds the tags; fails and waits on demand, and counts."""
 
     clock: Clock
     life: float = 3_600.0
@@ -96,7 +96,7 @@ class MemorySts:
 
 
 @dataclass(slots=True)
-class World:
+class SessionSetup:
     clock: Clock
     sts: MemorySts
     tenants: Tenants
@@ -107,7 +107,9 @@ class World:
         return len(self.sts.requests)
 
 
-def world(rules: SessionRules | None = None, tenants: Tenants | None = None, roles: Roles = ROLES) -> World:
+def session_setup(
+    rules: SessionRules | None = None, tenants: Tenants | None = None, roles: Roles = ROLES
+) -> SessionSetup:
     clock = Clock()
     sts = MemorySts(clock)
     sts.gate.set()
@@ -115,7 +117,7 @@ def world(rules: SessionRules | None = None, tenants: Tenants | None = None, rol
     # a rate that holds nobody up: its own tests are those of `CallRate`
     chosen = rules or SessionRules(calls_per_second=100_000)
     sessions = Sessions(sts, served, roles, permissions_for, chosen, clock=clock, jitter=lambda: 0.5)
-    return World(clock, sts, served, sessions)
+    return SessionSetup(clock, sts, served, sessions)
 
 
 async def settle() -> None:
@@ -129,9 +131,9 @@ def token(session: Session) -> str | None:
     return session.credentials.session_token
 
 
-async def until_called(here: World, calls: int) -> None:
+async def until_called(setup: SessionSetup, calls: int) -> None:
     for _ in range(100):
-        if here.calls >= calls:
+        if setup.calls >= calls:
             return
         await asyncio.sleep(0)
-    pytest.fail(f"sts was called {here.calls} times, not {calls}")
+    pytest.fail(f"sts was called {setup.calls} times, not {calls}")

@@ -40,7 +40,7 @@ class LongTokens:
 
 
 async def used(sessions: Sessions, principals: list[Principal]) -> None:
-    """Opens a session for each, judges a request and signs it."""
+    """Opens a session for each, authorises a request and signs it."""
     signer = Signer("dynamodb", "eu-west-1")
     form = Form("dynamodb.eu-west-1.amazonaws.com", "application/x-amz-json-1.0", "DynamoDB_20120810.GetItem")
     for one in principals:

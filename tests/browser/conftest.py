@@ -20,7 +20,7 @@ from gateway.sandbox.server import HOST, address_of, free_port, listen, served_i
 from gateway.settings import environment_with
 from tests.browser.screen import Screen
 from tests.browser.tools import chromium
-from tests.graph.fixtures import OpenDoor, World
+from tests.graph.fixtures import MemoryEndpoint, TrustingCallers
 
 Look = Callable[..., Screen]
 
@@ -45,7 +45,7 @@ def sandbox(browser: Any) -> Iterator[str]:
             child.stop()
 
 
-class Door(OpenDoor):
+class KnownTokens(TrustingCallers):
     """As in the tests of the GraphQL room: a token is `tenant/role`."""
 
     async def open(self, authorization: bytes | None, identified: Callable[[Principal], None]) -> Caller:
@@ -56,9 +56,9 @@ class Door(OpenDoor):
 
 @pytest.fixture
 def production(browser: Any) -> Iterator[str]:
-    endpoint = replace(World(explain=True).endpoint, callers=Door())
-    told: dict[str, Any] = {"explain": True, "sandbox": None, "examples": [], "query": "{ __typename }"}
-    app = GatewayApp(endpoint, Starlette(routes=playground_routes(told)))
+    endpoint = replace(MemoryEndpoint(explain=True).endpoint, callers=KnownTokens())
+    config: dict[str, Any] = {"explain": True, "sandbox": None, "examples": [], "query": "{ __typename }"}
+    app = GatewayApp(endpoint, Starlette(routes=playground_routes(config)))
     with listen(0) as listening, served_in_thread(app, listening):
         yield address_of(listening)
 

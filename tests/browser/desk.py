@@ -94,8 +94,8 @@ class Api:
         self._http = screen.context.request
 
     def ask(self, query: str, /, tenant: str = "acme", role: str = "admin", **variables: Any) -> Any:
-        wanted = {"tenant": tenant, "role": role}
-        token = self._http.post(f"{self._url}/sandbox/token", data=wanted).json()["token"]
+        caller = {"tenant": tenant, "role": role}
+        token = self._http.post(f"{self._url}/sandbox/token", data=caller).json()["token"]
         answer = self._http.post(
             f"{self._url}/graphql",
             data={"query": query, "variables": variables},
@@ -118,8 +118,8 @@ class Api:
 
     def new_order(self, product: str, tenant: str = "acme", user: str = "u-1001", **more: Any) -> str:
         query = "mutation($input: PlaceOrderInput!) { placeOrder(input: $input) { order { orderId } errors { code } } }"
-        wanted = {"userId": user, "lines": [{"productId": product, "quantity": 1}], **more}
-        made = self.ask(query, tenant, input=wanted)["placeOrder"]
+        order = {"userId": user, "lines": [{"productId": product, "quantity": 1}], **more}
+        made = self.ask(query, tenant, input=order)["placeOrder"]
         assert made["errors"] == []
         return str(made["order"]["orderId"])
 

@@ -55,14 +55,14 @@ class Screen:
         return [each.url for each in self.requests if urlsplit(each.url).netloc not in (own, "")]
 
     @property
-    def asked(self) -> list[Any]:
+    def graphql_requests(self) -> list[Any]:
         """The requests of operations, without those for the schema."""
         sent = [each for each in self.requests if urlsplit(each.url).path == "/graphql"]
         return [each for each in sent if each.post_data_json.get("operationName") != "IntrospectionQuery"]
 
     @property
     def operations(self) -> list[dict[str, Any]]:
-        return [each.post_data_json for each in self.asked]
+        return [each.post_data_json for each in self.graphql_requests]
 
     def write(self, query: str, variables: str = "") -> None:
         for editor, text in ((".graphiql-query-editor", query), (".graphiql-editor-tool", variables)):

@@ -64,11 +64,11 @@ def test_a_change_of_somebody_else_is_shown_without_a_reload(desk: Desk) -> None
     order = desk.api.new_order(PLENTY)
     desk.order(order).live()
     marked(desk)
-    asked = len(desk.screen.operations)
+    sent_before = len(desk.screen.operations)
     desk.api.move(order, "REVIEW")
     desk.page.locator(".heading", has_text="version 2").wait_for()
     assert "In review" in desk.heading
-    assert (is_marked(desk), len(desk.screen.operations)) == (True, asked)
+    assert (is_marked(desk), len(desk.screen.operations)) == (True, sent_before)
     # the next step is that of the new status, with the new version
     desk.page.get_by_role("button", name="Approve").click()
     desk.alert("The order is confirmed now.")

@@ -92,7 +92,7 @@ def test_the_plan_of_the_last_operation_is_explained(look: Look, sandbox: str) -
         "session OwnItems",
     ):
         assert word in text
-    assert screen.asked[-1].response().headers["x-request-id"] in text
+    assert screen.graphql_requests[-1].response().headers["x-request-id"] in text
     assert "8 DynamoDB calls" in screen.page.locator(".summary").inner_text()
 
 
@@ -156,7 +156,7 @@ def test_the_keyboard_is_enough(look: Look, sandbox: str) -> None:
     with page.expect_response("**/graphql"):
         page.keyboard.press("Control+Enter")
     screen.answer()
-    assert len(screen.asked) == 2, "once for each, wherever it was pressed"
+    assert len(screen.graphql_requests) == 2, "once for each, wherever it was pressed"
     page.get_by_role("group", name="Tenant").get_by_label("acme").focus()
     page.keyboard.press("ArrowRight")
     screen.became("globex")

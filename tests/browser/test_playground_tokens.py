@@ -12,7 +12,7 @@ PRODUCT = 'query Secret { product(productId: "p-1001") { title description } }'
 def test_the_token_can_be_seen_and_copied(look: Look, sandbox: str) -> None:
     screen = look(sandbox, permissions=["clipboard-read", "clipboard-write"]).open()
     screen.run()
-    sent = screen.asked[-1].headers["authorization"].removeprefix("Bearer ")
+    sent = screen.graphql_requests[-1].headers["authorization"].removeprefix("Bearer ")
     screen.page.get_by_role("button", name="Token", exact=False).first.click()
     panel = screen.page.locator("#token-panel")
     assert panel.get_by_label("The token").input_value() == sent
@@ -54,8 +54,8 @@ def test_a_token_that_is_not_accepted_any_more_is_renewed(look: Look, sandbox: s
 
     screen.page.route("**/graphql", refuse_once)
     assert screen.run()["data"]["user"]["name"]
-    asked = [each.url for each in screen.requests if each.url.endswith("/sandbox/token")]
-    assert len(asked) == 2
+    token_requests = [each.url for each in screen.requests if each.url.endswith("/sandbox/token")]
+    assert len(token_requests) == 2
 
 
 def test_a_header_typed_by_hand_does_not_change_who_asks(look: Look, sandbox: str) -> None:
@@ -64,7 +64,7 @@ def test_a_header_typed_by_hand_does_not_change_who_asks(look: Look, sandbox: st
     screen.page.locator(".graphiql-editor-tool .monaco-editor:visible").click(position={"x": 90, "y": 30})
     screen.page.keyboard.insert_text('{"AUTHORIZATION": "Bearer forged", "x-request-id": "by-hand"}')
     assert screen.run()["data"]["user"]["name"]
-    headers = screen.asked[-1].headers
+    headers = screen.graphql_requests[-1].headers
     assert headers["authorization"] != "Bearer forged"
     assert headers["x-request-id"] == "by-hand"
 

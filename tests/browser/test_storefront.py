@@ -142,7 +142,7 @@ def test_lost_answers_do_not_order_twice(desk: Open) -> None:
     shown.screen.failures.clear()
 
 
-def test_what_is_out_of_stock_is_told_at_the_product_with_what_is_left(desk: Open) -> None:
+def test_what_is_out_of_stock_is_reported_at_the_product_with_what_is_left(desk: Open) -> None:
     shown = desk().enter("acme")
     shown.api.set_stock(SCARCE, 5)
     shown.take(PLENTY, SCARCE).page.get_by_text("Only 5 left").wait_for()
@@ -220,7 +220,7 @@ def test_a_cancelled_order_gives_its_stock_back(desk: Open) -> None:
 
 
 @pytest.mark.parametrize("role", ["viewer", "support"])
-def test_who_may_only_look_is_told_kindly(desk: Open, role: str) -> None:
+def test_a_caller_that_may_only_read_gets_a_clear_error(desk: Open, role: str) -> None:
     shown = desk().enter("acme", role)
     order = shown.api.new_order(PLENTY)
     shown.order(order).page.get_by_role("button", name="Confirm").click()
@@ -318,8 +318,8 @@ def test_a_token_is_renewed_before_it_ends(desk: Open) -> None:
     shown.page.route("**/sandbox/token", renewed)
     shown.page.clock.set_fixed_time(time.time() + LIFE_SECONDS - 30)
     assert shown.turn("Older") != first
-    asked = [each for each in shown.screen.requests if each.url.endswith("/sandbox/token")]
-    assert len(asked) == 2
+    token_requests = [each for each in shown.screen.requests if each.url.endswith("/sandbox/token")]
+    assert len(token_requests) == 2
     assert shown.page.get_by_role("heading", name="Orders").is_visible()
 
 
@@ -413,7 +413,7 @@ def test_that_an_order_is_placed_is_said_once(desk: Open) -> None:
 
 
 @pytest.mark.parametrize("address", ["#/nowhere", "#/orders/o-1/lines", "#/basket/p-1001", "#/catalogue/tools/p-1001"])
-def test_an_unknown_page_is_told(desk: Open, address: str) -> None:
+def test_an_unknown_page_is_reported(desk: Open, address: str) -> None:
     shown = desk().enter("acme").at(address)
     shown.alert("There is no such page.")
     assert shown.page.locator("table.orders").count() == 0

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from tests.chaos.figures import lines, write_page
-from tests.chaos.run import Wanted, run
+from tests.chaos.run import ChaosOptions, run
 from tests.engines.engine import ROOT, engine
 
 _PAGE = ROOT / "docs" / "chaos.md"
@@ -15,7 +15,7 @@ _PAGE = ROOT / "docs" / "chaos.md"
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
-    defaults = Wanted()
+    defaults = ChaosOptions()
     parser.add_argument("--seconds", type=float, default=defaults.seconds)
     parser.add_argument("--clients", type=int, default=defaults.clients)
     parser.add_argument("--seed", type=int, default=defaults.seed)
@@ -28,7 +28,7 @@ def main(arguments: list[str]) -> int:
         print(missing)
         return 1 if os.environ.get("CI") == "true" else 0
     with tempfile.TemporaryDirectory() as logs:
-        result = run(Wanted(**given), Path(logs))
+        result = run(ChaosOptions(**given), Path(logs))
         print("\n".join(lines(result)))
         for fault in result.faults[:50]:
             print(f"VIOLATION {fault}")

@@ -39,10 +39,10 @@ class Client:
         attempt = self._random.randrange(len(self._urls))
         if self._random.random() < _DUPLICATES:
             # an impatient front end: the same change on both gateways at once
-            await asyncio.gather(*(self._ask(http, entry, url) for url in self._urls))
+            await asyncio.gather(*(self._send(http, entry, url) for url in self._urls))
         give_up = asyncio.get_running_loop().time() + _PATIENCE
         while not entry.settled and asyncio.get_running_loop().time() < give_up:
-            if await self._ask(http, entry, self._urls[attempt % len(self._urls)]):
+            if await self._send(http, entry, self._urls[attempt % len(self._urls)]):
                 break
             attempt += 1
             self._ledger.retries += 1
@@ -52,7 +52,7 @@ class Client:
             self.shop.learn(mutation, given, entry.item)
         return entry
 
-    async def _ask(self, http: httpx.AsyncClient, entry: Entry, url: str) -> bool:
+    async def _send(self, http: httpx.AsyncClient, entry: Entry, url: str) -> bool:
         """Whether there is a result."""
         variables = {"input": entry.input, "key": entry.key}
         try:

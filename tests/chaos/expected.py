@@ -62,10 +62,10 @@ def stock(found: Contents, made: Ledger, shop: Shop) -> Iterator[str]:
 def placed(found: Contents, made: Ledger, shop: Shop) -> Iterator[str]:
     """Every order that was placed is there once, and no other one is."""
     notes = Counter(item.values.get("note") for item in _of(found, shop.tenant, "Order") if _ours(item))
-    wanted = Counter(entry.input["note"] for entry in _orders(made, shop.tenant))
-    for note in notes.keys() | wanted.keys():
-        if notes[note] != wanted[note]:
-            yield f"order `{note}` is there {notes[note]} times, not {wanted[note]}"
+    expected = Counter(entry.input["note"] for entry in _orders(made, shop.tenant))
+    for note in notes.keys() | expected.keys():
+        if notes[note] != expected[note]:
+            yield f"order `{note}` is there {notes[note]} times, not {expected[note]}"
 
 
 def moved(found: Contents, made: Ledger, shop: Shop) -> Iterator[str]:
@@ -107,9 +107,9 @@ def references(found: Contents, made: Ledger, shop: Shop) -> Iterator[str]:
     began.update(("Category", entry.input["categoryId"]) for entry in made.of(shop.tenant, "createProduct"))
     for item in _of(found, shop.tenant, *MODEL.entities):
         counted = item.row.get(MODEL.table.references, {"N": "0"})["N"]
-        wanted = began.pop((item.entity.name, item.values[item.entity.key_names[0]]), 0)
-        if counted != str(wanted):
-            yield f"{item.key} counts {counted} references, and {wanted} began"
+        expected = began.pop((item.entity.name, item.values[item.entity.key_names[0]]), 0)
+        if counted != str(expected):
+            yield f"{item.key} counts {counted} references, and {expected} began"
     yield from (
         f"{entity} {name} is missing, and {count} began to refer to it" for (entity, name), count in began.items()
     )

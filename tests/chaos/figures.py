@@ -19,7 +19,7 @@ def lines(result: Result) -> Iterator[str]:
         ("what", "how many"),
         [
             ("seconds under fault injection, with what was still running", f"{result.took:.0f}"),
-            ("clients, tenants, gateway processes", f"{result.wanted.clients}, 3, 2"),
+            ("clients, tenants, gateway processes", f"{result.options.clients}, 3, 2"),
             ("gateways killed and started again", str(result.killed)),
             ("changes asked for", str(len(entries))),
             ("acknowledged", str(sum(made.values()))),

@@ -64,7 +64,7 @@ class Gateway:
         raise RuntimeError(f"a gateway did not start: {self._log.read_text(errors='replace')[-2_000:]}")
 
     async def kill(self) -> None:
-        """SIGKILL: nothing is finished, nothing is told."""
+        """SIGKILL: nothing is finished, nobody is notified."""
         self._process.kill()
         await asyncio.to_thread(self._process.wait)
         self._process = self._start()

@@ -58,46 +58,46 @@ def derived(found: Contents) -> Iterator[str]:
 
 def copies(found: Contents) -> Iterator[str]:
     """Every copy equals its original, and every original has all of its copies."""
-    wanted = {key_of(copy): copy for item in found.items() for copy in _expected(item)[1:]}
+    expected = {key_of(copy): copy for item in found.items() for copy in _expected(item)[1:]}
     there = {key: row for key, row in found.rows.items() if _TABLE.copy_of in row}
-    for key, copy in wanted.items():
+    for key, copy in expected.items():
         if key not in there:
             yield f"{key} is missing"
         elif _comparable(copy) != _comparable(there[key]):
             yield f"{key} differs from its original: {_differences(copy, there[key])}"
-    for key in there.keys() - wanted.keys():
+    for key in there.keys() - expected.keys():
         yield f"{key} has no original"
 
 
 def marks(found: Contents) -> Iterator[str]:
     """Every value that must be unique is held by exactly one item, and every mark has its owner."""
-    wanted: dict[ItemKey, str] = {}
+    expected: dict[ItemKey, str] = {}
     for item in found.items():
         for attribute in item.entity.unique:
             if item.values.get(attribute) is None:
                 continue
             mark = _mark(item, attribute)
-            if mark in wanted:
-                yield f"{attribute} of {item.key} is also held by {wanted[mark]}"
-            wanted[mark] = f"{item.key.pk}/{item.key.sk}"
+            if mark in expected:
+                yield f"{attribute} of {item.key} is also held by {expected[mark]}"
+            expected[mark] = f"{item.key.pk}/{item.key.sk}"
     there = {key_of(row): row["owner"]["S"] for row in found.of("Unique")}
-    for key in wanted.keys() | there.keys():
-        if wanted.get(key) != there.get(key):
-            yield f"{key} is owned by {there.get(key)}, and should be by {wanted.get(key)}"
+    for key in expected.keys() | there.keys():
+        if expected.get(key) != there.get(key):
+            yield f"{key} is owned by {there.get(key)}, and should be by {expected.get(key)}"
 
 
 def counters(found: Contents) -> Iterator[str]:
     """Every counter is the number of items that its list has, row by row."""
-    wanted: Counter[ItemKey] = Counter()
+    expected: Counter[ItemKey] = Counter()
     for item in found.items():
         if item.entity.name in MODEL.counted:
             for member in counter_members(MODEL, item.entity, item.tenant, None, item.values):
-                wanted[member.key] += 1
+                expected[member.key] += 1
     names = {counter.name for counter in MODEL.counters.values()}
     there = {key_of(row): int(row[_TABLE.counted]["N"]) for row in found.of(*names)}
-    for key in wanted.keys() | there.keys():
-        if wanted[key] != there.get(key, 0):
-            yield f"{key} counts {there.get(key, 0)} items, and there are {wanted[key]}"
+    for key in expected.keys() | there.keys():
+        if expected[key] != there.get(key, 0):
+            yield f"{key} counts {there.get(key, 0)} items, and there are {expected[key]}"
 
 
 def records(found: Contents) -> Iterator[str]:
@@ -187,8 +187,8 @@ def _marks(item: Stored) -> Row:
     """The lists that count the item or have counted it: a mark stays when the item leaves the list."""
     names = {listing.name for listing in MODEL.counted.get(item.entity.name, ())}
     found = frozenset(item.row.get(_TABLE.counted_by, {}).get("SS", ()))
-    wanted = (found & names) | entered(MODEL, item.entity, None, item.values)
-    return {_TABLE.counted_by: {"SS": sorted(wanted)}} if wanted else {}
+    expected = (found & names) | entered(MODEL, item.entity, None, item.values)
+    return {_TABLE.counted_by: {"SS": sorted(expected)}} if expected else {}
 
 
 def _comparable(row: Row) -> Row:

@@ -42,24 +42,24 @@ class Entry:
 @dataclass(slots=True)
 class Ledger:
     entries: list[Entry] = field(default_factory=list)
-    # what should never happen, told while it happens
+    # what should never happen, noted while it happens
     surprises: list[str] = field(default_factory=list)
     retries: int = 0
-    moments: int = 0
+    ticks: int = 0
 
     def open(self, tenant: TenantId, mutation: str, given: dict[str, Any]) -> Entry:
-        entry = Entry(tenant, mutation, given, f"{mutation}-{len(self.entries)}", began=self._moment())
+        entry = Entry(tenant, mutation, given, f"{mutation}-{len(self.entries)}", began=self._tick())
         self.entries.append(entry)
         return entry
 
     def acknowledge(self, entry: Entry, item: dict[str, Any] | None) -> None:
         """A repeat is acknowledged again; the change was made before the first time."""
         entry.acknowledged, entry.item = True, item or entry.item
-        entry.ended = min(entry.ended, self._moment())
+        entry.ended = min(entry.ended, self._tick())
 
-    def _moment(self) -> int:
-        self.moments += 1
-        return self.moments
+    def _tick(self) -> int:
+        self.ticks += 1
+        return self.ticks
 
     def of(self, tenant: TenantId, *mutations: str) -> Iterator[Entry]:
         return (each for each in self.entries if each.tenant == tenant and each.mutation in mutations)

@@ -7,22 +7,22 @@ from typing import Any
 from tests.chaos.messages import Message, answer
 
 
-def partial(asked: Message, given: Message, random: Random) -> Message:
+def partial(request_message: Message, answer_message: Message, random: Random) -> Message:
     """The answer with a part of the batch taken out of it; what was written stays written, which is harder still."""
-    request, content = json.loads(asked.body), json.loads(given.body)
-    take = _reads if asked.operation == "BatchGetItem" else _writes
+    request, content = json.loads(request_message.body), json.loads(answer_message.body)
+    take = _reads if request_message.operation == "BatchGetItem" else _writes
     return answer(200, take(request["RequestItems"], content, random))
 
 
 def _reads(request: dict[str, Any], content: dict[str, Any], random: Random) -> dict[str, Any]:
-    for table, wanted in request.items():
+    for table, keys_of_table in request.items():
         rows = content["Responses"].get(table, [])
         random.shuffle(rows)
         kept = rows[: len(rows) // 2]
         left = [{name: row[name] for name in ("PK", "SK")} for row in rows[len(rows) // 2 :]]
         content["Responses"][table] = kept
         if left:
-            content.setdefault("UnprocessedKeys", {})[table] = {**wanted, "Keys": left}
+            content.setdefault("UnprocessedKeys", {})[table] = {**keys_of_table, "Keys": left}
     return content
 
 

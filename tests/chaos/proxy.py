@@ -1,4 +1,4 @@
-"""A proxy between the gateways and DynamoDB that forwards, or fails as it is told."""
+"""A proxy between the gateways and DynamoDB that forwards, or fails on demand."""
 
 import asyncio
 import json

@@ -22,7 +22,7 @@ from tests.chaos.gateways import Gateway, gateways, killing
 from tests.chaos.invariants import violations
 from tests.chaos.ledger import Ledger
 from tests.chaos.proxy import Proxy
-from tests.chaos.stored import ask, dump, key_of
+from tests.chaos.stored import call, dump, key_of
 from tests.chaos.workload import PRODUCTS, Shop
 from tests.engines.engine import engine, running
 
@@ -33,7 +33,7 @@ _WATCH_SECONDS = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ChaosOptions:
     seconds: float = 45.0
     clients: int = 8
     seed: int = 1
@@ -42,7 +42,7 @@ class Wanted:
 
 @dataclass(slots=True)
 class Result:
-    wanted: Wanted
+    options: ChaosOptions
     ledger: Ledger
     injector: Injector
     faults: list[str]
@@ -52,27 +52,27 @@ class Result:
     took: float = 0.0
 
 
-def run(wanted: Wanted, logs: Path) -> Result:
+def run(options: ChaosOptions, logs: Path) -> Result:
     with (
         (logs / "engine.log").open("wb") as log,
         running(engine("ministack"), log) as url,
         Sandbox(Options(port=0, dynamodb_endpoint=url)) as sandbox,
     ):
-        return asyncio.run(_run(wanted, url, sandbox, logs))
+        return asyncio.run(_run(options, url, sandbox, logs))
 
 
-async def _run(wanted: Wanted, engine_url: str, sandbox: Sandbox, logs: Path) -> Result:
-    result = Result(wanted, Ledger(), Injector(wanted.seed, wanted.share), [])
+async def _run(options: ChaosOptions, engine_url: str, sandbox: Sandbox, logs: Path) -> Result:
+    result = Result(options, Ledger(), Injector(options.seed, options.share), [])
     shops = [_shop(tenant) for tenant in TENANTS]
     table = sandbox.ready.table
     async with Proxy(sandbox.url, result.injector).running() as proxy, DynamoDBClient() as root:
         with gateways(sandbox, proxy.url, logs) as processes:
             await asyncio.gather(*(each.up() for each in processes))
-            clients = _clients(wanted, sandbox, shops, processes, result.ledger)
+            clients = _clients(options, sandbox, shops, processes, result.ledger)
             await _prepare(clients)
             started = time.monotonic()
             async with _watched(root, engine_url, table, shops, result):
-                await _burn(wanted, clients, processes, result)
+                await _burn(options, clients, processes, result)
             await proxy.settled()
             result.took = time.monotonic() - started
         found = await dump(root, engine_url, table)
@@ -87,12 +87,12 @@ def _shop(name: str) -> Shop:
 
 
 def _clients(
-    wanted: Wanted, sandbox: Sandbox, shops: list[Shop], processes: list[Gateway], ledger: Ledger
+    options: ChaosOptions, sandbox: Sandbox, shops: list[Shop], processes: list[Gateway], ledger: Ledger
 ) -> list[Client]:
     urls = [each.url for each in processes]
     return [
-        Client(shop, sandbox.token(shop.tenant, "admin"), urls, ledger, Random(f"{wanted.seed} {number}"))
-        for number in range(wanted.clients)
+        Client(shop, sandbox.token(shop.tenant, "admin"), urls, ledger, Random(f"{options.seed} {number}"))
+        for number in range(options.clients)
         for shop in [shops[number % len(shops)]]
     ]
 
@@ -105,14 +105,14 @@ async def _prepare(clients: list[Client]) -> None:
                 await client.change(http, mutation, given)
 
 
-async def _burn(wanted: Wanted, clients: list[Client], processes: list[Gateway], result: Result) -> None:
+async def _burn(options: ChaosOptions, clients: list[Client], processes: list[Gateway], result: Result) -> None:
     """Faults and kills for the given time; then the clients finish what they have begun."""
     enough = asyncio.Event()
     result.injector.on = True
-    killer = asyncio.create_task(killing(processes, Random(wanted.seed), _KILL_EVERY))
+    killer = asyncio.create_task(killing(processes, Random(options.seed), _KILL_EVERY))
     working = asyncio.gather(*(client.work(enough) for client in clients))
     try:
-        await asyncio.wait({killer}, timeout=wanted.seconds)
+        await asyncio.wait({killer}, timeout=options.seconds)
         result.injector.on = False
         killer.cancel()
         result.killed = await killer
@@ -136,7 +136,7 @@ async def _watched(
 
     async def watch() -> None:
         while True:
-            answer = await ask(root, url, "BatchGetItem", {"RequestItems": {table: {"Keys": keys}}})
+            answer = await call(root, url, "BatchGetItem", {"RequestItems": {table: {"Keys": keys}}})
             for row in answer["Responses"][table]:
                 result.watched += 1
                 below[key_of(row).pk] += int(row["available"]["N"]) < 0

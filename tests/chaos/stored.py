@@ -72,7 +72,7 @@ def _stored(entity: Entity, row: Row) -> Stored:
     return Stored(entity, tenant_of(key_of(row).pk), int(row[MODEL.table.version]["N"]), values, row)
 
 
-async def ask(client: DynamoDBClient, url: str, operation: str, body: Row) -> Row:
+async def call(client: DynamoDBClient, url: str, operation: str, body: Row) -> Row:
     return await client.call(operation, body, credentials=ROOT, target=AwsTarget(url, "eu-west-1"))
 
 
@@ -81,7 +81,7 @@ async def dump(client: DynamoDBClient, url: str, table: str) -> Contents:
     start: Row | None = None
     while True:
         body = {"TableName": table, "ConsistentRead": True, **({"ExclusiveStartKey": start} if start else {})}
-        answer = await ask(client, url, "Scan", body)
+        answer = await call(client, url, "Scan", body)
         rows += answer["Items"]
         start = answer.get("LastEvaluatedKey")
         if start is None:

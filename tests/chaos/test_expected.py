@@ -54,7 +54,7 @@ def written(entry: Entry) -> list[list[str]]:
     return [[f"TENANT#acme#PRODUCT#{given.get('productId')}", "DETAILS"]]
 
 
-class World:
+class Scenario:
     """A shop after one change of every kind, as it should be."""
 
     def __init__(self) -> None:
@@ -69,8 +69,8 @@ class World:
         self.acknowledge("createProduct", {"productId": "f-2", "price": "1.0", "categoryId": "c", "tags": ["a", "b"]})
         self.acknowledge("likePost", {"postId": "f-1", "userId": "fan"})
         self.acknowledge("recordReadings", {"deviceId": DEVICE, "readings": [measured]})
-        moment = NOW + timedelta(milliseconds=1)
-        taken: dict[str, Any] = {"deviceId": DEVICE, "recordedAt": moment, "value": Decimal(1), "expiresAt": moment}
+        recorded = NOW + timedelta(milliseconds=1)
+        taken: dict[str, Any] = {"deviceId": DEVICE, "recordedAt": recorded, "value": Decimal(1), "expiresAt": recorded}
         counter: dict[str, Any] = {"counter": CounterName.LIKES, "subjectId": "f-1", "slot": 3}
         product: dict[str, Any] = {
             "title": "t",
@@ -118,43 +118,43 @@ class World:
     def drop(self, path: str, sk: str) -> None:
         del self.found.rows[ItemKey(f"TENANT#acme#{path}", sk)]
 
-    def told(self) -> set[str]:
+    def faults(self) -> set[str]:
         return {fault.partition(":")[0] for fault in contradictions(self.found, self.ledger, [self.shop])}
 
 
-def lost_record(world: World) -> None:
-    del world.found.rows[world.ledger.entries[0].record]
+def lost_record(scenario: Scenario) -> None:
+    del scenario.found.rows[scenario.ledger.entries[0].record]
 
 
-def strange_record(world: World) -> None:
-    world.record(ItemKey("TENANT#acme#IDEMPOTENCY#strange", "IDEMPOTENCY"))
+def strange_record(scenario: Scenario) -> None:
+    scenario.record(ItemKey("TENANT#acme#IDEMPOTENCY#strange", "IDEMPOTENCY"))
 
 
-def refused_and_made(world: World) -> None:
-    entry = world.ledger.open(ACME, "adjustStock", {"productId": "p", "by": 1})
+def refused_and_made(scenario: Scenario) -> None:
+    entry = scenario.ledger.open(ACME, "adjustStock", {"productId": "p", "by": 1})
     entry.refused = ("OUT_OF_STOCK",)
-    world.record(entry.record)
+    scenario.record(entry.record)
 
 
-def second_order(world: World) -> None:
+def second_order(scenario: Scenario) -> None:
     """Once more under another id, as an order that was placed twice would be."""
-    world.found.rows.update(contents(order(orderId="o2")).rows)
+    scenario.found.rows.update(contents(order(orderId="o2")).rows)
 
 
-def fix(entity: str, version: int = 1, **values: Any) -> Callable[[World], None]:
-    return lambda world: world.put(entity, version, **values)
+def fix(entity: str, version: int = 1, **values: Any) -> Callable[[Scenario], None]:
+    return lambda scenario: scenario.put(entity, version, **values)
 
 
-def drop(path: str, sk: str) -> Callable[[World], None]:
-    return lambda world: world.drop(path, sk)
+def drop(path: str, sk: str) -> Callable[[Scenario], None]:
+    return lambda scenario: scenario.drop(path, sk)
 
 
-def counts(path: str, number: str, sk: str = "DETAILS") -> Callable[[World], None]:
-    return lambda world: world.found.rows[ItemKey(f"TENANT#acme#{path}", sk)].update(references={"N": number})
+def counts(path: str, number: str, sk: str = "DETAILS") -> Callable[[Scenario], None]:
+    return lambda scenario: scenario.found.rows[ItemKey(f"TENANT#acme#{path}", sk)].update(references={"N": number})
 
 
 def test_what_the_ledger_says_is_what_the_table_holds() -> None:
-    assert World().told() == set()
+    assert Scenario().faults() == set()
 
 
 @pytest.mark.parametrize(
@@ -163,19 +163,19 @@ def test_what_the_ledger_says_is_what_the_table_holds() -> None:
         (lost_record, "outcomes"),
         (strange_record, "outcomes"),
         (refused_and_made, "outcomes"),
-        (lambda world: world.ledger.open(ACME, "adjustStock", {"productId": "p", "by": 1}), "outcomes"),
+        (lambda scenario: scenario.ledger.open(ACME, "adjustStock", {"productId": "p", "by": 1}), "outcomes"),
         (fix("Stock", productId="p", available=STOCK - 1, updatedAt=NOW), "stock"),
         (drop("ORDER#o", "META"), "placed"),
         (second_order, "placed"),
-        (lambda world: world.acknowledge("cancelOrder", {"orderId": "o"}), "moved"),
+        (lambda scenario: scenario.acknowledge("cancelOrder", {"orderId": "o"}), "moved"),
         (drop("USER#f-1", "PROFILE"), "people"),
         (fix("User", 3, userId="f-1", name="n", email="e@x.org", createdAt=NOW), "people"),
         (fix("User", userId="f-9", name="n", email="e@x.org", createdAt=NOW), "people"),
         (fix("User", 2, userId="f-1", name="n", email="other@x.org", createdAt=NOW), "people"),
-        (lambda world: world.update({"userId": "f-1", "name": "new"}, wrote=True), "people"),
-        (lambda world: world.update({"userId": "f-1", "name": "new"}, wrote=False), "people"),
-        (lambda world: world.update({"userId": "f-1", "name": "m"}, wrote=False), "people"),
-        (lambda world: world.update({"productId": "f-2", "tags": ["a"]}, wrote=False), "products"),
+        (lambda scenario: scenario.update({"userId": "f-1", "name": "new"}, wrote=True), "people"),
+        (lambda scenario: scenario.update({"userId": "f-1", "name": "new"}, wrote=False), "people"),
+        (lambda scenario: scenario.update({"userId": "f-1", "name": "m"}, wrote=False), "people"),
+        (lambda scenario: scenario.update({"productId": "f-2", "tags": ["a"]}, wrote=False), "products"),
         (drop("ORDER#o", "HISTORY#2"), "moved"),
         (counts("CATEGORY#c", "2"), "references"),
         (counts("USER#f-1", "1", "PROFILE"), "references"),
@@ -184,31 +184,31 @@ def test_what_the_ledger_says_is_what_the_table_holds() -> None:
         (drop("LIKES#fan", "POST#f-1"), "likes"),
         (fix("Counter", counter=CounterName.LIKES, subjectId="f-1", slot=3, count=2), "likes"),
         (drop("DEVICE#f-device#2026-03-01-12", "2026-03-01T12:00:00.001000Z"), "readings"),
-        (lambda world: world.ledger.surprises.append("an internal error"), "surprise"),
+        (lambda scenario: scenario.ledger.surprises.append("an internal error"), "surprise"),
     ],
 )
-def test_a_contradiction_is_noticed(broken: Callable[[World], object], expected: str) -> None:
-    world = World()
-    broken(world)
-    assert expected in world.told()
+def test_a_contradiction_is_noticed(broken: Callable[[Scenario], object], expected: str) -> None:
+    scenario = Scenario()
+    broken(scenario)
+    assert expected in scenario.faults()
 
 
 def test_a_refusal_after_an_attempt_without_a_result_is_settled_by_the_record() -> None:
-    world = World()
-    entry = world.ledger.open(ACME, "adjustStock", {"productId": "p", "by": 5})
+    scenario = Scenario()
+    entry = scenario.ledger.open(ACME, "adjustStock", {"productId": "p", "by": 5})
     entry.refused, entry.uncertain = ("OUT_OF_STOCK",), 1
-    assert world.told() == set(), "it was not made"
-    world.record(entry.record)
-    assert world.told() == {"stock"}, "it was made, and the stock does not show it"
-    world.put("Stock", productId="p", available=STOCK + 3, updatedAt=NOW)
-    assert world.told() == set()
+    assert scenario.faults() == set(), "it was not made"
+    scenario.record(entry.record)
+    assert scenario.faults() == {"stock"}, "it was made, and the stock does not show it"
+    scenario.put("Stock", productId="p", available=STOCK + 3, updatedAt=NOW)
+    assert scenario.faults() == set()
 
 
 def test_an_order_whose_answer_never_came_is_found_by_its_record() -> None:
-    world = World()
-    entry = world.ledger.entries[0]
+    scenario = Scenario()
+    entry = scenario.ledger.entries[0]
     entry.acknowledged, entry.item, entry.refused, entry.uncertain = False, None, ("CONFLICT",), 2
-    assert world.told() == set()
+    assert scenario.faults() == set()
 
 
 @pytest.mark.parametrize(
@@ -220,15 +220,15 @@ def test_an_order_whose_answer_never_came_is_found_by_its_record() -> None:
     ],
 )
 def test_an_update_to_what_is_there_already_changes_nothing(given: dict[str, Any]) -> None:
-    world = World()
-    world.update(given, wrote=False)
-    assert world.told() == set()
+    scenario = Scenario()
+    scenario.update(given, wrote=False)
+    assert scenario.faults() == set()
 
 
 def test_an_update_may_leave_a_value_that_is_replaced_while_it_runs() -> None:
     """`m` was replaced by `n` at the same time, so the item may have had either."""
-    world = World()
-    replaced = next(entry for entry in world.ledger.entries if entry.mutation == "updateUser")
-    world.update({"userId": "f-1", "name": "m"}, wrote=False)
-    world.ledger.entries[-1].began = replaced.began
-    assert world.told() == set()
+    scenario = Scenario()
+    replaced = next(entry for entry in scenario.ledger.entries if entry.mutation == "updateUser")
+    scenario.update({"userId": "f-1", "name": "m"}, wrote=False)
+    scenario.ledger.entries[-1].began = replaced.began
+    assert scenario.faults() == set()

@@ -1,4 +1,4 @@
-"""The proxy fails as it is told: before the call is carried out, after it, or instead of it."""
+"""The proxy fails on demand: before the call is carried out, after it, or instead of it."""
 
 import asyncio
 import json
@@ -49,7 +49,7 @@ class Upstream:
 
 
 @dataclass(slots=True)
-class Told(Injector):
+class OneKind(Injector):
     kind: Kind | None = None
 
     def choose(self, operation: str) -> Kind | None:
@@ -57,15 +57,15 @@ class Told(Injector):
 
 
 @asynccontextmanager
-async def world(kind: Kind | None) -> AsyncIterator[tuple[Proxy, Upstream]]:
+async def proxied(kind: Kind | None) -> AsyncIterator[tuple[Proxy, Upstream]]:
     upstream = Upstream()
     server = await asyncio.start_server(upstream.serve, "127.0.0.1", 0)
     url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    async with server, Proxy(url, Told(1, kind=kind)).running() as proxy:
+    async with server, Proxy(url, OneKind(1, kind=kind)).running() as proxy:
         yield proxy, upstream
 
 
-async def ask(proxy: Proxy, operation: str, body: dict[str, Any]) -> dict[str, Any]:
+async def call(proxy: Proxy, operation: str, body: dict[str, Any]) -> dict[str, Any]:
     limits = WireLimits(total_seconds=0.3)
     async with DynamoDBClient(limits, RetryRules(attempts=1)) as client:
         keys = Credentials("AKIDEXAMPLE", "secret")
@@ -87,50 +87,50 @@ async def ask(proxy: Proxy, operation: str, body: dict[str, Any]) -> dict[str, A
     ],
 )
 async def test_a_fault_is_what_its_name_says(kind: Kind, error: type[AwsError], carried_out: bool) -> None:
-    async with world(kind) as (proxy, upstream):
+    async with proxied(kind) as (proxy, upstream):
         with pytest.raises(error):
-            await ask(proxy, "TransactWriteItems", {"TransactItems": [{}, {}]})
+            await call(proxy, "TransactWriteItems", {"TransactItems": [{}, {}]})
     assert upstream.received == ["TransactWriteItems"] * carried_out
 
 
 async def test_what_is_late_is_carried_out_after_the_gateway_has_given_up() -> None:
-    async with world(Kind.LATE) as (proxy, upstream):
+    async with proxied(Kind.LATE) as (proxy, upstream):
         with pytest.raises(DeadlineExceeded):
-            await ask(proxy, "TransactWriteItems", {"TransactItems": [{}]})
+            await call(proxy, "TransactWriteItems", {"TransactItems": [{}]})
         assert upstream.received == []
         await proxy.settled()
     assert upstream.received == ["TransactWriteItems"]
 
 
 async def test_what_is_in_progress_is_carried_out() -> None:
-    async with world(Kind.IN_PROGRESS) as (proxy, upstream):
+    async with proxied(Kind.IN_PROGRESS) as (proxy, upstream):
         with pytest.raises(TransactionInProgress):
-            await ask(proxy, "TransactWriteItems", {"TransactItems": [{}]})
+            await call(proxy, "TransactWriteItems", {"TransactItems": [{}]})
         await proxy.settled()
     assert upstream.received == ["TransactWriteItems"]
 
 
 async def test_a_conflict_has_a_reason_for_each_member() -> None:
-    async with world(Kind.CONFLICT) as (proxy, _):
+    async with proxied(Kind.CONFLICT) as (proxy, _):
         with pytest.raises(TransactionCancelled) as caught:
-            await ask(proxy, "TransactWriteItems", {"TransactItems": [{}, {}, {}]})
+            await call(proxy, "TransactWriteItems", {"TransactItems": [{}, {}, {}]})
     codes = sorted(reason.code for reason in caught.value.reasons)
     assert codes == ["None", "None", "TransactionConflict"]
 
 
 async def test_a_part_of_a_batch_comes_back_unprocessed() -> None:
-    async with world(Kind.PARTIAL) as (proxy, _):
-        found = await ask(proxy, "BatchGetItem", {"RequestItems": {"app": {"Keys": KEYS}}})
+    async with proxied(Kind.PARTIAL) as (proxy, _):
+        found = await call(proxy, "BatchGetItem", {"RequestItems": {"app": {"Keys": KEYS}}})
         items = [{"PutRequest": {"Item": key}} for key in KEYS]
-        written = await ask(proxy, "BatchWriteItem", {"RequestItems": {"app": items}})
+        written = await call(proxy, "BatchWriteItem", {"RequestItems": {"app": items}})
     kept, left = found["Responses"]["app"], found["UnprocessedKeys"]["app"]["Keys"]
     assert sorted(map(json.dumps, [*kept, *left])) == sorted(map(json.dumps, KEYS))
     assert (len(kept), len(left), len(written["UnprocessedItems"]["app"])) == (2, 2, 2)
 
 
 async def test_without_a_fault_a_call_passes() -> None:
-    async with world(None) as (proxy, _):
-        found = await ask(proxy, "BatchGetItem", {"RequestItems": {"app": {"Keys": KEYS}}})
+    async with proxied(None) as (proxy, _):
+        found = await call(proxy, "BatchGetItem", {"RequestItems": {"app": {"Keys": KEYS}}})
     assert len(found["Responses"]["app"]) == 4
 
 

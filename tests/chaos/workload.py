@@ -204,8 +204,8 @@ def _readings(shop: Shop, random: Random) -> Input:
 
 
 def reading(shop: Shop, number: int) -> Input:
-    moment = shop.opened + timedelta(milliseconds=number)
-    return {"recordedAt": moment.isoformat(), "value": str(number)}
+    recorded = shop.opened + timedelta(milliseconds=number)
+    return {"recordedAt": recorded.isoformat(), "value": str(number)}
 
 
 def _recent(known: list[str], random: Random) -> str:

@@ -20,7 +20,7 @@ from gateway.sandbox.dev.supervisor import until_healthy
 from gateway.sandbox.sandbox import Child, Sandbox
 from gateway.sandbox.server import HOST, free_port
 from gateway.settings import environment_with
-from tests.cli.asking import ask
+from tests.graphql_http import ask
 
 PLACE = """mutation($n: Int!) { placeOrder(input: {userId: "u-1001", lines: [{productId: "p-1003", quantity: $n}]}) {
   order { orderId } errors { message } } }"""
@@ -81,7 +81,7 @@ def _until_caught_up(served: tuple[str, str]) -> None:
     for line in lines:
         if line.get("type") == "Order" and line["item"]["orderId"] == order:
             return
-    pytest.fail("the order was not told")
+    pytest.fail("the order was not reported")
 
 
 def _until_order(running: "subprocess.Popen[str]", order: str) -> str:
@@ -95,7 +95,7 @@ def _until_order(running: "subprocess.Popen[str]", order: str) -> str:
             if change["type"] == "Order" and change["item"]["orderId"] == order:
                 break
         else:
-            pytest.fail("the order was not told")
+            pytest.fail("the order was not reported")
         running.send_signal(signal.SIGINT)
         _, err = running.communicate(timeout=PATIENCE)
     finally:

@@ -130,7 +130,7 @@ def test_without_the_sandbox_a_counterexample_says_so() -> None:
     ]
 
 
-def test_a_missing_directory_is_told(tmp_path: Path) -> None:
+def test_a_missing_directory_is_reported(tmp_path: Path) -> None:
     ran = RUN.invoke(app, ["isolation", "prove", "--formal", "--policies", str(tmp_path)])
     assert ran.exit_code == 1
     assert "cannot be read" in ran.output
@@ -142,7 +142,7 @@ def test_the_same_documents_widen_nothing(tmp_path: Path) -> None:
     assert (ran.exit_code, ran.output) == (0, "no role may do anything that it could not do before\n")
 
 
-def test_a_widening_is_told_with_a_request_and_fails_unless_it_is_announced(tmp_path: Path) -> None:
+def test_a_widening_is_reported_with_a_request_and_fails_unless_it_is_announced(tmp_path: Path) -> None:
     old, new = write(tmp_path / "old"), write(tmp_path / "new", session_viewer=with_put("session-viewer.json"))
     ran = RUN.invoke(app, ["policies", "diff", str(old), str(new)])
     assert ran.exit_code == 1
@@ -186,7 +186,7 @@ def test_a_narrowing_is_no_widening(tmp_path: Path) -> None:
     assert RUN.invoke(app, ["policies", "diff", str(old), str(new)]).exit_code == 0
 
 
-def test_a_widening_that_another_layer_stops_is_none() -> None:
+def test_a_widening_that_another_layer_stops_does_not_count() -> None:
     """The combination counts: the boundary does not let the role scan."""
     old = documents(MODEL)
     wider = documents(MODEL)
@@ -203,7 +203,7 @@ def test_a_new_role_may_do_everything_it_does() -> None:
     }
 
 
-def test_a_wildcard_is_told_as_one() -> None:
+def test_a_wildcard_is_reported_as_one() -> None:
     new = documents(MODEL)
     new["vpc-endpoint.json"]["Statement"].append(
         {"Sid": "All", "Effect": "Allow", "Principal": "*", "Action": "s3:*", "Resource": "*"}
@@ -259,14 +259,14 @@ def test_a_boundary_can_make_a_policy_hold(tmp_path: Path) -> None:
     ("prefix", "words"),
     [("TENANT#", "one `{name}`"), ("{a}{b}", "one `{name}`"), ("{tenant}##", "one `{name}`")],
 )
-def test_a_prefix_that_means_nothing_is_told(prefix: str, words: str, tmp_path: Path) -> None:
+def test_a_prefix_that_means_nothing_is_reported(prefix: str, words: str, tmp_path: Path) -> None:
     (tmp_path / "star.json").write_text(EXAMPLES[2][2])
     ran = RUN.invoke(app, ["policies", "prove", str(tmp_path / "star.json"), "--prefix", prefix])
     assert ran.exit_code == 1
     assert words in ran.output
 
 
-def test_a_policy_without_a_variable_is_told(tmp_path: Path) -> None:
+def test_a_policy_without_a_variable_is_reported(tmp_path: Path) -> None:
     (tmp_path / "star.json").write_text(EXAMPLES[2][2].replace("${aws:PrincipalTag/TenantId}", "acme"))
     ran = RUN.invoke(app, ["policies", "prove", str(tmp_path / "star.json"), "--prefix", "TENANT#{t}#"])
     assert ran.exit_code == 1

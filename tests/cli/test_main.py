@@ -139,7 +139,7 @@ def test_a_proof_on_an_account_needs_settings(clean: Path) -> None:
     assert RUN.invoke(app, ["isolation", "prove", "--endpoint", "aws"]).exit_code == 2
 
 
-def test_changes_of_the_schema_are_told_and_must_be_announced(clean: Path) -> None:
+def test_changes_of_the_schema_are_reported_and_must_be_announced(clean: Path) -> None:
     old, changelog = clean / "old.graphql", clean / "CHANGELOG.md"
     RUN.invoke(app, ["schema", "--path", str(old)])
     same = RUN.invoke(app, ["schema", "--diff", str(old)])
@@ -148,8 +148,8 @@ def test_changes_of_the_schema_are_told_and_must_be_announced(clean: Path) -> No
     old.write_text(
         old.read_text().replace("type Order implements Node {", "type Order implements Node {\n  gone: Int\n")
     )
-    told = RUN.invoke(app, ["schema", "--diff", str(old)])
-    assert (told.exit_code, "breaking: Field Order.gone was removed." in told.output) == (1, True)
+    diff = RUN.invoke(app, ["schema", "--diff", str(old)])
+    assert (diff.exit_code, "breaking: Field Order.gone was removed." in diff.output) == (1, True)
     changelog.write_text("# Changelog\n## 1.0\n### Added\n- something\n")
     silent = RUN.invoke(app, ["schema", "--diff", str(old), "--announced", str(changelog)])
     assert (silent.exit_code, "name `Order.gone`" in silent.output) == (1, True)
@@ -187,9 +187,9 @@ def test_ci_holds_the_schema_against_the_last_release(tmp_path: Path) -> None:
         variables = {**environment, "GATEWAY": str(gateway)}
         return subprocess.run(words, cwd=repository, env=variables, check=False, capture_output=True).returncode
 
-    def commit(text: str, told: str) -> None:
+    def commit(text: str, entry: str) -> None:
         schema.write_text(text)
-        changelog.write_text(f"# Changelog\n## 1.0\n### Removed\n- {told}\n")
+        changelog.write_text(f"# Changelog\n## 1.0\n### Removed\n- {entry}\n")
         assert run("git", "add", "-A") == run("git", "commit", "--quiet", "--message", "a change") == 0
 
     run("git", "init", "--quiet")
@@ -209,7 +209,7 @@ def test_ci_holds_the_schema_against_the_last_release(tmp_path: Path) -> None:
         assert run("scripts/schema-changes", gateway=gateway) == 1
 
 
-def test_dangerous_changes_are_told_but_allowed(clean: Path) -> None:
+def test_dangerous_changes_are_reported_but_allowed(clean: Path) -> None:
     old = clean / "old.graphql"
     RUN.invoke(app, ["schema", "--path", str(old)])
     text = old.read_text()
@@ -283,9 +283,9 @@ def test_ci_holds_the_policies_against_the_last_change(tmp_path: Path) -> None:
     def run(*words: str) -> int:
         return subprocess.run(words, cwd=repository, env=environment, check=False, capture_output=True).returncode
 
-    def commit(text: str, told: str) -> None:
+    def commit(text: str, entry: str) -> None:
         viewer.write_text(text)
-        changelog.write_text(f"# Changelog\n## Unreleased\n- {told}\n")
+        changelog.write_text(f"# Changelog\n## Unreleased\n- {entry}\n")
         assert run("git", "add", "-A") == run("git", "commit", "--quiet", "--message", "a change") == 0
 
     run("git", "init", "--quiet")

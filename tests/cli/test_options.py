@@ -49,7 +49,7 @@ def test_a_project_in_the_folder_is_what_a_command_is_about(here: Path) -> None:
     assert sys.path[-1] == str(here), "a file of the project must not replace an installed package"
 
 
-def test_a_project_file_that_cannot_be_read_is_told(here: Path) -> None:
+def test_a_project_file_that_cannot_be_read_is_reported(here: Path) -> None:
     (here / "pyproject.toml").write_text("[project")
     refused = CliRunner().invoke(app, ["schema"])
     assert refused.exit_code == 2
@@ -57,10 +57,10 @@ def test_a_project_file_that_cannot_be_read_is_told(here: Path) -> None:
 
 
 def test_dev_seeds_and_serves_what_the_setting_names(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Dev] = []
+    started: list[Dev] = []
 
-    def run(wanted: Dev) -> int:
-        asked.append(wanted)
+    def run(options: Dev) -> int:
+        started.append(options)
         return 0
 
     monkeypatch.setattr("gateway.cli.dev.dev", run)
@@ -68,4 +68,4 @@ def test_dev_seeds_and_serves_what_the_setting_names(here: Path, monkeypatch: py
     assert CliRunner().invoke(app, ["dev"], env=named).exit_code == 0
     assert CliRunner().invoke(app, ["dev", "--domains", "gateway.demo.publishing"], env=named).exit_code == 0
     assert CliRunner().invoke(app, ["dev"], env={"GATEWAY_DOMAINS": "[]"}).exit_code == 0
-    assert [wanted.domains for wanted in asked] == [("gateway.demo.devices",), ("gateway.demo.publishing",), ()]
+    assert [options.domains for options in started] == [("gateway.demo.devices",), ("gateway.demo.publishing",), ()]

@@ -55,11 +55,11 @@ def test_a_directory_that_cannot_be_written_is_a_message(tmp_path: Path) -> None
 
 def test_explain_prints_the_verdict_and_why() -> None:
     request = "GetItem PK=TENANT#globex#USER#1 SK=PROFILE"
-    told = RUN.invoke(policies, ["explain", "--role", "viewer", "--tenant", "acme", request])
-    assert told.exit_code == 0
-    assert told.stdout.startswith("DENIED: GetItem as viewer of acme")
-    assert "NeverForeignRows" in told.stdout
-    assert "condition `ForAllValues:StringLike dynamodb:LeadingKeys` does not hold" in told.stdout
+    result = RUN.invoke(policies, ["explain", "--role", "viewer", "--tenant", "acme", request])
+    assert result.exit_code == 0
+    assert result.stdout.startswith("DENIED: GetItem as viewer of acme")
+    assert "NeverForeignRows" in result.stdout
+    assert "condition `ForAllValues:StringLike dynamodb:LeadingKeys` does not hold" in result.stdout
 
 
 @pytest.mark.parametrize(
@@ -71,6 +71,6 @@ def test_explain_prints_the_verdict_and_why() -> None:
     ],
 )
 def test_explain_says_what_is_wrong_with_the_question(arguments: list[str], message: str) -> None:
-    told = RUN.invoke(policies, ["explain", *arguments])
-    assert told.exit_code == 1
-    assert message in told.stderr
+    result = RUN.invoke(policies, ["explain", *arguments])
+    assert result.exit_code == 1
+    assert message in result.stderr

@@ -22,7 +22,7 @@ def granted(sandbox: Sandbox, tenant: str = "acme") -> tuple[str, str]:
     return result.stdout.strip(), result.stderr.split()[1]
 
 
-async def ask(client: AsyncClient, token: str) -> Response:
+async def post_query(client: AsyncClient, token: str) -> Response:
     return await post(client, QUERY, None, token)
 
 
@@ -32,18 +32,18 @@ async def test_a_grant_opens_one_tenant_as_support_until_it_is_revoked(sandbox: 
     token, grant_id = granted(sandbox)
     served = sandbox_app(sandbox, support_revocations=revoked)
     async with client_of(served) as client:
-        answer = (await ask(client, token)).json()
+        answer = (await post_query(client, token)).json()
         notice = answer["extensions"]["supportAccess"]
         assert (notice["actor"], notice["tenant"], notice["reason"]) == ("jane@example.org", "acme", "ticket 4711")
         # personal information is hidden from the role, by AWS too
         assert answer["data"]["user"] == {"userId": "u-1001", "email": None}
-        assert (await ask(client, token)).status_code == 200
+        assert (await post_query(client, token)).status_code == 200
         result = RUN.invoke(app, ["support", "revoke", grant_id], env={"GATEWAY_SUPPORT_REVOCATIONS": str(revoked)})
         assert (result.exit_code, result.output.strip()) == (0, f"revoked {grant_id}")
-        refused = await ask(client, token)
+        refused = await post_query(client, token)
         assert (refused.status_code, refused.json()["errors"][0]["message"]) == (401, "support access was revoked")
         # and another grant still works
-        assert (await ask(client, granted(sandbox, "globex")[0])).status_code == 200
+        assert (await post_query(client, granted(sandbox, "globex")[0])).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -55,8 +55,8 @@ async def test_a_grant_opens_one_tenant_as_support_until_it_is_revoked(sandbox: 
     ],
 )
 def test_a_wrong_grant_is_not_given(sandbox: Sandbox, options: list[str], said: str) -> None:
-    asked = ["--tenant", "acme", "--reason", "ticket", *options, "--url", sandbox.url]
-    result = RUN.invoke(app, ["support", "grant", *asked])
+    arguments = ["--tenant", "acme", "--reason", "ticket", *options, "--url", sandbox.url]
+    result = RUN.invoke(app, ["support", "grant", *arguments])
     assert result.exit_code == 1
     assert said in result.output
 

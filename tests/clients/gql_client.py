@@ -23,20 +23,20 @@ OPERATIONS = {part.split()[1].partition("(")[0]: part for part in PARTS}
 
 
 def token_of(tenant: str, role: str, seconds: int | None = None) -> str:
-    wanted = {"tenant": tenant, "role": role} | ({} if seconds is None else {"seconds": seconds})
-    request = urllib.request.Request(ISSUER, json.dumps(wanted).encode(), method="POST")
+    caller = {"tenant": tenant, "role": role} | ({} if seconds is None else {"seconds": seconds})
+    request = urllib.request.Request(ISSUER, json.dumps(caller).encode(), method="POST")
     with urllib.request.urlopen(request, timeout=10) as answer:
         made: str = json.load(answer)["token"]
     return made
 
 
-class Asker:
+class SchemaClient:
     """Operations are checked against the schema, which is fetched once, before they are sent."""
 
     def __init__(self, schema: Any) -> None:
         self._schema = schema
 
-    async def ask(self, operation: str, variables: dict[str, Any], token: str) -> tuple[Any, list[str]]:
+    async def execute(self, operation: str, variables: dict[str, Any], token: str) -> tuple[Any, list[str]]:
         """Data, and the codes of the errors."""
         try:
             async with Client(transport=_transport(token), schema=self._schema) as session:
@@ -44,8 +44,8 @@ class Asker:
         except TransportQueryError as error:
             return None, [each["extensions"]["code"] for each in error.errors or ()]
 
-    async def good(self, operation: str, variables: dict[str, Any], token: str) -> Any:
-        data, codes = await self.ask(operation, variables, token)
+    async def ask(self, operation: str, variables: dict[str, Any], token: str) -> Any:
+        data, codes = await self.execute(operation, variables, token)
         assert codes == [], (operation, codes)
         return data
 
@@ -54,16 +54,16 @@ def _transport(token: str) -> Any:
     return HTTPXAsyncTransport(url=GATEWAY, headers={"Authorization": f"Bearer {token}"})
 
 
-async def asker(token: str) -> Asker:
+async def schema_client(token: str) -> SchemaClient:
     async with Client(transport=_transport(token), fetch_schema_from_transport=True) as session:
-        return Asker(session.client.schema)
+        return SchemaClient(session.client.schema)
 
 
-async def ids(client: Asker, token: str, first: int) -> list[str]:
+async def ids(client: SchemaClient, token: str, first: int) -> list[str]:
     found: list[str] = []
     after = None
     while True:
-        page = (await client.good("Products", {"first": first, "after": after}, token))["productsByCategory"]
+        page = (await client.ask("Products", {"first": first, "after": after}, token))["productsByCategory"]
         found += [edge["node"]["productId"] for edge in page["edges"]]
         if not page["pageInfo"]["hasNextPage"]:
             return found
@@ -72,33 +72,33 @@ async def ids(client: Asker, token: str, first: int) -> list[str]:
 
 async def main() -> None:
     viewer, editor, stranger = token_of("acme", "viewer"), token_of("acme", "editor"), token_of("globex", "viewer")
-    client = await asker(viewer)
-    product = (await client.good("Product", {"productId": PRODUCT}, viewer))["product"]
+    client = await schema_client(viewer)
+    product = (await client.ask("Product", {"productId": PRODUCT}, viewer))["product"]
     assert product["productId"] == PRODUCT
-    node = (await client.good("Anything", {"id": product["id"]}, viewer))["node"]
+    node = (await client.ask("Anything", {"id": product["id"]}, viewer))["node"]
     assert node == {"__typename": "Product", "id": product["id"], "title": product["title"]}
-    assert (await client.good("Anything", {"id": product["id"]}, stranger))["node"] is None
+    assert (await client.ask("Anything", {"id": product["id"]}, stranger))["node"] is None
 
     whole = await ids(client, viewer, 100)
     assert len(whole) > 3
     assert await ids(client, viewer, 3) == whole
 
-    wanted = {"productId": PRODUCT, "title": f"Renamed by gql {uuid.uuid4()}", "version": product["version"]}
+    renaming = {"productId": PRODUCT, "title": f"Renamed by gql {uuid.uuid4()}", "version": product["version"]}
     key = str(uuid.uuid4())
-    renamed = (await client.good("Rename", {"input": wanted, "key": key}, editor))["updateProduct"]
-    assert (renamed["errors"], renamed["product"]["title"]) == ([], wanted["title"])
-    repeated = (await client.good("Rename", {"input": wanted, "key": key}, editor))["updateProduct"]
+    renamed = (await client.ask("Rename", {"input": renaming, "key": key}, editor))["updateProduct"]
+    assert (renamed["errors"], renamed["product"]["title"]) == ([], renaming["title"])
+    repeated = (await client.ask("Rename", {"input": renaming, "key": key}, editor))["updateProduct"]
     assert repeated["product"]["version"] == renamed["product"]["version"]
-    stale = (await client.good("Rename", {"input": wanted | {"title": "late"}, "key": None}, editor))["updateProduct"]
+    stale = (await client.ask("Rename", {"input": renaming | {"title": "late"}, "key": None}, editor))["updateProduct"]
     assert [each["code"] for each in stale["errors"]] == ["CONFLICT"]
 
     refused = {"input": {"productId": PRODUCT, "title": "no"}, "key": None}
-    assert (await client.ask("Rename", refused, viewer))[1] == ["FORBIDDEN"]
-    assert (await client.ask("Products", {"first": -1, "after": None}, viewer))[1] == ["BAD_USER_INPUT"]
+    assert (await client.execute("Rename", refused, viewer))[1] == ["FORBIDDEN"]
+    assert (await client.execute("Products", {"first": -1, "after": None}, viewer))[1] == ["BAD_USER_INPUT"]
 
     expired = token_of("acme", "viewer", -120)
-    assert (await client.ask("Product", {"productId": PRODUCT}, expired))[1] == ["UNAUTHENTICATED"]
-    assert (await client.good("Product", {"productId": PRODUCT}, viewer))["product"]["title"] == wanted["title"]
+    assert (await client.execute("Product", {"productId": PRODUCT}, expired))[1] == ["UNAUTHENTICATED"]
+    assert (await client.ask("Product", {"productId": PRODUCT}, viewer))["product"]["title"] == renaming["title"]
     print("gql: query, page, mutate, error and expired token as expected")
 
 

@@ -1,4 +1,4 @@
-// Makes generated/ anew: Relay's artefacts, codegen's types, both manifests of persisted documents, compiled TypeScript.
+// Makes generated/ again: Relay's artefacts, codegen's types, both manifests of persisted documents, compiled TypeScript.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 

@@ -24,7 +24,7 @@ export async function proxied() {
       isCut = true;
       for (const socket of open) socket.destroy();
     },
-    mend() {
+    restore() {
       isCut = false;
     },
     close() {

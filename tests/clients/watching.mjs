@@ -28,16 +28,16 @@ export async function watch(name, open, { reconnectsWhenExpired = true } = {}) {
     const events = watching(open, proxy.url, fresh, { userId, first: 10 });
     assert.deepEqual(await events.next(), { page: { nodes: [] }, changes: [] });
     const order = await placed(editor, userId);
-    assert.deepEqual(await events.next(), told("ADDED", order));
+    assert.deepEqual(await events.next(), orderEvent("ADDED", order));
 
-    // resume after a cut: what changed meanwhile is told once, as it is now, and nothing else
+    // resume after a cut: what changed meanwhile is sent once, as it is now, and nothing else
     proxy.cut();
     await moved(editor, order, "CONFIRMED");
     await moved(editor, order, "SHIPPED");
-    proxy.mend();
-    assert.deepEqual(await events.next(), told("CHANGED", { ...order, status: "SHIPPED" }));
+    proxy.restore();
+    assert.deepEqual(await events.next(), orderEvent("CHANGED", { ...order, status: "SHIPPED" }));
     await moved(editor, order, "DELIVERED");
-    assert.deepEqual(await events.next(), told("CHANGED", { ...order, status: "DELIVERED" }));
+    assert.deepEqual(await events.next(), orderEvent("CHANGED", { ...order, status: "DELIVERED" }));
     events.stop();
 
     await expiry(open, proxy.url, editor, userId, reconnectsWhenExpired);
@@ -68,15 +68,15 @@ async function expiry(open, url, editor, userId, reconnects) {
   while (connections < 2 && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 100));
   assert.ok(connections > 1, "it connected again with another token");
   const order = await placed(editor, userId);
-  // a change from just before the first value may be told once more, as the page has it
-  const repeated = (event) => page.nodes.some((node) => isDeepStrictEqual(event, told("CHANGED", node)));
+  // a change from just before the first value may be sent once more, as the page has it
+  const repeated = (event) => page.nodes.some((node) => isDeepStrictEqual(event, orderEvent("CHANGED", node)));
   let event = await events.next();
   while (repeated(event)) event = await events.next();
-  assert.deepEqual(event, told("ADDED", order), "it went on and did not begin anew");
+  assert.deepEqual(event, orderEvent("ADDED", order), "it went on and did not begin again");
   events.stop();
 }
 
-const told = (kind, { id, orderId, status }) => ({ page: null, changes: [{ kind, nodeId: id, node: { id, orderId, status } }] });
+const orderEvent = (kind, { id, orderId, status }) => ({ page: null, changes: [{ kind, nodeId: id, node: { id, orderId, status } }] });
 
 function watching(open, url, token, variables) {
   const results = [];

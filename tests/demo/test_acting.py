@@ -18,7 +18,7 @@ from gateway.model.tenant import TenantId
 from gateway.sandbox.sandbox import Sandbox
 from gateway.store.write.writer import Writer
 from gateway.testing.services import token
-from tests.demo.test_roles import Shop, codes
+from tests.demo.sandbox_shop import SandboxShop, codes
 from tests.fixtures import MemoryGateway, client_of, data_of, post, sandbox_app
 from tests.unmeasured import unmeasured
 
@@ -44,19 +44,14 @@ async def client(sandbox: Sandbox, lines: list[dict[str, Any]]) -> AsyncIterator
         yield client
 
 
-@pytest.fixture
-def shop(sandbox: Sandbox, client: AsyncClient) -> Shop:
-    return Shop(sandbox, client)
-
-
-async def available(shop: Shop) -> int:
-    found: int = (await shop.ask(STOCK, "clerk", role="viewer"))["data"]["stock"]["available"]
+async def available(shop: SandboxShop) -> int:
+    found: int = (await shop.answer_for(STOCK, "clerk", role="viewer"))["data"]["stock"]["available"]
     return found
 
 
-async def test_a_customer_orders_and_cancels(shop: Shop, lines: list[dict[str, Any]]) -> None:
+async def test_a_customer_orders_and_cancels(shop: SandboxShop, lines: list[dict[str, Any]]) -> None:
     before = await available(shop)
-    placed = await shop.ask(PLACE, ANN, key="ann-orders")
+    placed = await shop.answer_for(PLACE, ANN, key="ann-orders")
     assert "errors" not in placed
     order = placed["data"]["placeOrder"]["order"]
     assert (order["userId"], order["status"]) == (ANN, "PENDING")
@@ -65,10 +60,12 @@ async def test_a_customer_orders_and_cancels(shop: Shop, lines: list[dict[str, A
     assert await available(shop) == before - 1
     assert "acts_as" not in lines[-1]
     mine = "query($user: ID!) { ordersOfUser(userId: $user, first: 1) { nodes { orderId } } }"
-    assert (await shop.ask(mine, ANN, user=ANN))["data"]["ordersOfUser"]["nodes"] == [{"orderId": order["orderId"]}]
-    again = await shop.ask(PLACE, ANN, key="ann-orders")
+    assert (await shop.answer_for(mine, ANN, user=ANN))["data"]["ordersOfUser"]["nodes"] == [
+        {"orderId": order["orderId"]}
+    ]
+    again = await shop.answer_for(PLACE, ANN, key="ann-orders")
     assert again["data"]["placeOrder"]["order"]["orderId"] == order["orderId"]
-    cancelled = await shop.ask(CANCEL, ANN, order=order["orderId"])
+    cancelled = await shop.answer_for(CANCEL, ANN, order=order["orderId"])
     assert cancelled["data"]["cancelOrder"]["order"] == {
         "orderId": order["orderId"],
         "userId": ANN,
@@ -77,7 +74,7 @@ async def test_a_customer_orders_and_cancels(shop: Shop, lines: list[dict[str, A
     assert await available(shop) == before
 
 
-async def test_explain_tells_the_role_that_a_mutation_acts_in(sandbox: Sandbox, client: AsyncClient) -> None:
+async def test_explain_shows_the_role_that_a_mutation_acts_in(sandbox: Sandbox, client: AsyncClient) -> None:
     token = sandbox.token("acme", "customer", ANN)
     body = {"query": CANCEL, "variables": {"order": "o-none"}, "extensions": {"explain": True}}
     headers = {"authorization": f"Bearer {token}"}
@@ -86,17 +83,17 @@ async def test_explain_tells_the_role_that_a_mutation_acts_in(sandbox: Sandbox, 
     assert explained["calls"]
 
 
-async def test_a_customer_cannot_order_for_somebody_else(shop: Shop) -> None:
-    answer = await shop.ask(PLACE, ANN, user=BOB)
+async def test_a_customer_cannot_order_for_somebody_else(shop: SandboxShop) -> None:
+    answer = await shop.answer_for(PLACE, ANN, user=BOB)
     assert codes(answer) == {"FORBIDDEN"}
     assert "may name only itself in `userId`" in answer["errors"][0]["message"]
-    assert "errors" not in await shop.ask(PLACE, ANN, user=ANN)
+    assert "errors" not in await shop.answer_for(PLACE, ANN, user=ANN)
 
 
-async def test_the_order_of_somebody_else_looks_like_a_missing_one(shop: Shop) -> None:
-    theirs = (await shop.ask(PLACE, BOB))["data"]["placeOrder"]["order"]["orderId"]
+async def test_the_order_of_somebody_else_looks_like_a_missing_one(shop: SandboxShop) -> None:
+    theirs = (await shop.answer_for(PLACE, BOB))["data"]["placeOrder"]["order"]["orderId"]
     for order in (theirs, "o-nothing"):
-        answer = await shop.ask(CANCEL, ANN, order=order)
+        answer = await shop.answer_for(CANCEL, ANN, order=order)
         assert answer["data"]["cancelOrder"] == {"order": None, "errors": [{"code": "NOT_FOUND"}]}
 
 
@@ -113,15 +110,17 @@ async def test_a_repeat_does_not_show_an_order_that_has_been_given_to_somebody_e
     assert await placed() == {"order": None, "errors": []}
 
 
-async def test_staff_orders_for_anybody_in_its_own_role(shop: Shop, lines: list[dict[str, Any]]) -> None:
-    answer = await shop.ask(PLACE, "clerk", role="editor", user=BOB)
+async def test_staff_orders_for_anybody_in_its_own_role(shop: SandboxShop, lines: list[dict[str, Any]]) -> None:
+    answer = await shop.answer_for(PLACE, "clerk", role="editor", user=BOB)
     assert answer["data"]["placeOrder"]["order"]["userId"] == BOB
     assert "acts_as" not in lines[-1]
 
 
-async def test_who_may_not_call_a_mutation_does_not_act_in_its_role(shop: Shop, lines: list[dict[str, Any]]) -> None:
+async def test_a_caller_that_may_not_call_a_mutation_does_not_act_in_its_role(
+    shop: SandboxShop, lines: list[dict[str, Any]]
+) -> None:
     for role in ("viewer", "support"):
-        answer = await shop.ask(PLACE, ANN, role=role)
+        answer = await shop.answer_for(PLACE, ANN, role=role)
         assert codes(answer) == {"FORBIDDEN"}
         assert answer["errors"][0]["message"] == f"the role `{role}` may not change anything"
         assert "acts_as" not in lines[-1]
@@ -129,17 +128,17 @@ async def test_who_may_not_call_a_mutation_does_not_act_in_its_role(shop: Shop, 
 
 @pytest.mark.parametrize("at_aws", [False, True], ids=["gateway", "aws"])
 async def test_policies_bind_the_acting_session_to_its_subject(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch, at_aws: bool
+    shop: SandboxShop, monkeypatch: pytest.MonkeyPatch, at_aws: bool
 ) -> None:
     """With the checks of arguments and owners removed, the gateway's evaluator refuses; without that too, AWS does."""
-    theirs = (await shop.ask(PLACE, BOB))["data"]["placeOrder"]["order"]["orderId"]
+    theirs = (await shop.answer_for(PLACE, BOB))["data"]["placeOrder"]["order"]["orderId"]
     monkeypatch.setattr(running, "_subjects", lambda mutation, access, values: {})
     monkeypatch.setattr(Writer, "_owned", lambda writer, item: item)
     if at_aws:
         monkeypatch.setattr(Permissions, "check", lambda *given: Allow(("nobody/Asked",)))
         monkeypatch.setattr(Permissions, "foreign", lambda *given: False)
     for query, given in ((PLACE, {"user": BOB}), (CANCEL, {"order": theirs})):
-        assert codes(await shop.ask(query, ANN, **given)) == {"FORBIDDEN"}
+        assert codes(await shop.answer_for(query, ANN, **given)) == {"FORBIDDEN"}
 
 
 def test_no_token_opens_a_session_of_an_acting_role() -> None:

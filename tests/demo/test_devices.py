@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from gateway.store.write import upserts
-from tests.demo.asking import ask, change, rows
-from tests.graph.fixtures import World
+from tests.demo.operations import change, query_field, rows
+from tests.graph.fixtures import MemoryEndpoint
 
 REGISTER = """mutation ($input: RegisterDeviceInput!) {
   registerDevice(input: $input) { device { deviceId retentionDays version location } errors { code field } } }"""
@@ -39,220 +39,222 @@ def measured(*hours: float) -> list[dict[str, Any]]:
     return [{"recordedAt": ago(each), "value": str(round(each * 60))} for each in hours]
 
 
-async def register(world: World, device: str = "d", **more: Any) -> Any:
-    return await change(world, REGISTER, input={"deviceId": device, "title": "Thermometer", **more})
+async def register(api: MemoryEndpoint, device: str = "d", **more: Any) -> Any:
+    return await change(api, REGISTER, input={"deviceId": device, "title": "Thermometer", **more})
 
 
-async def values(world: World, **arguments: Any) -> list[int]:
-    page = await ask(world, READ, **{"id": "d", "first": 100, **arguments})
+async def values(api: MemoryEndpoint, **arguments: Any) -> list[int]:
+    page = await query_field(api, READ, **{"id": "d", "first": 100, **arguments})
     return [int(node["value"]) for node in page["nodes"]]
 
 
-async def test_a_device_is_registered_once_and_keeps_readings_for_30_days(world: World) -> None:
-    made = await register(world)
+async def test_a_device_is_registered_once_and_keeps_readings_for_30_days(api: MemoryEndpoint) -> None:
+    made = await register(api)
     assert made["errors"] == []
     assert made["device"] == {"deviceId": "d", "retentionDays": 30, "version": 1, "location": None}
-    assert (await register(world))["errors"] == [{"code": "ALREADY_EXISTS", "field": "deviceId"}]
-    assert (await register(world, "other", retentionDays=7))["device"]["retentionDays"] == 7
+    assert (await register(api))["errors"] == [{"code": "ALREADY_EXISTS", "field": "deviceId"}]
+    assert (await register(api, "other", retentionDays=7))["device"]["retentionDays"] == 7
 
 
 @pytest.mark.parametrize("days", [0, -1, 3_651])
-async def test_a_retention_makes_sense(world: World, days: int) -> None:
+async def test_a_retention_makes_sense(api: MemoryEndpoint, days: int) -> None:
     expected = [{"code": "INVALID", "field": "retentionDays"}]
-    assert (await register(world, retentionDays=days))["errors"] == expected
+    assert (await register(api, retentionDays=days))["errors"] == expected
     update = "mutation ($d: Int) { updateDevice(input: {deviceId: $id, retentionDays: $d}) { errors { code field } } }"
-    await register(world)
-    assert (await change(world, update.replace("$id", '"d"'), d=days))["errors"] == expected
+    await register(api)
+    assert (await change(api, update.replace("$id", '"d"'), d=days))["errors"] == expected
 
 
-async def test_a_device_is_changed_safely(world: World) -> None:
-    await register(world)
+async def test_a_device_is_changed_safely(api: MemoryEndpoint) -> None:
+    await register(api)
     update = """mutation ($version: Int) { updateDevice(input: {deviceId: "d", title: "New", version: $version}) {
       device { title version } errors { code currentVersion } } }"""
-    assert (await change(world, update, version=1))["device"] == {"title": "New", "version": 2}
-    late = await change(world, update, version=1)
+    assert (await change(api, update, version=1))["device"] == {"title": "New", "version": 2}
+    late = await change(api, update, version=1)
     assert late["errors"] == [{"code": "CONFLICT", "currentVersion": 2}]
 
 
-async def test_all_devices_are_listed_newest_first(world: World) -> None:
-    await register(world, "late")
-    found = await ask(world, "{ allDevices(first: 2) { nodes { deviceId latest { value } } } }")
+async def test_all_devices_are_listed_newest_first(api: MemoryEndpoint) -> None:
+    await register(api, "late")
+    found = await query_field(api, "{ allDevices(first: 2) { nodes { deviceId latest { value } } } }")
     assert [node["deviceId"] for node in found["nodes"]] == ["late", "d-1001"]
-    assert Counter(world.calls) == {"Query": 4, "BatchGetItem": 1}
+    assert Counter(api.calls) == {"Query": 4, "BatchGetItem": 1}
 
 
-async def test_a_reading_is_recorded_with_the_expiry_of_its_device(world: World) -> None:
-    await register(world, retentionDays=2)
-    recorded = await change(world, RECORD, input={"deviceId": "d", "recordedAt": ago(1), "value": "21.5", "unit": "°C"})
+async def test_a_reading_is_recorded_with_the_expiry_of_its_device(api: MemoryEndpoint) -> None:
+    await register(api, retentionDays=2)
+    recorded = await change(api, RECORD, input={"deviceId": "d", "recordedAt": ago(1), "value": "21.5", "unit": "°C"})
     assert recorded["errors"] == []
     assert recorded["reading"]["device"] == {"title": "Thermometer"}
-    [row] = rows(world, "Reading", deviceId="d")
+    [row] = rows(api, "Reading", deviceId="d")
     at = NOW - timedelta(hours=1)
     assert row["PK"]["S"] == f"TENANT#acme#DEVICE#d#{at:%Y-%m-%d-%H}"
     assert row["SK"]["S"] == f"{at:%Y-%m-%dT%H:%M:%S}.000000Z"
     assert int(row["ttl"]["N"]) == int((at + timedelta(days=2)).timestamp())
 
 
-async def test_recording_is_one_read_and_one_transaction(world: World) -> None:
-    await register(world)
-    await change(world, RECORD.replace("device { title }", ""), input={"deviceId": "d", **measured(1)[0]})
-    assert Counter(world.calls) == {"GetItem": 1, "TransactWriteItems": 1}
+async def test_recording_is_one_read_and_one_transaction(api: MemoryEndpoint) -> None:
+    await register(api)
+    await change(api, RECORD.replace("device { title }", ""), input={"deviceId": "d", **measured(1)[0]})
+    assert Counter(api.calls) == {"GetItem": 1, "TransactWriteItems": 1}
 
 
 @pytest.mark.parametrize(
     ("hours", "words"), [(-1, "is in the future"), (-24 * 365, "is in the future"), (25, "older than the 1 days")]
 )
-async def test_a_reading_that_cannot_be_kept_is_refused(world: World, hours: float, words: str) -> None:
-    await register(world, retentionDays=1)
-    single = await change(world, RECORD, input={"deviceId": "d", **measured(hours)[0]})
-    bulk = await change(world, BULK, id="d", readings=measured(1, hours))
+async def test_a_reading_that_cannot_be_kept_is_refused(api: MemoryEndpoint, hours: float, words: str) -> None:
+    await register(api, retentionDays=1)
+    single = await change(api, RECORD, input={"deviceId": "d", **measured(hours)[0]})
+    bulk = await change(api, BULK, id="d", readings=measured(1, hours))
     for refused, field in ((single, "recordedAt"), (bulk, "readings")):
         [error] = refused["errors"]
         assert (error["code"], error["field"]) == ("INVALID", field)
         assert words in error["message"]
-    assert rows(world, "Reading", deviceId="d") == []
+    assert rows(api, "Reading", deviceId="d") == []
 
 
-async def test_a_reading_of_no_device_is_refused(world: World) -> None:
+async def test_a_reading_of_no_device_is_refused(api: MemoryEndpoint) -> None:
     for refused in (
-        await change(world, RECORD, input={"deviceId": "d", **measured(1)[0]}),
-        await change(world, BULK, id="d", readings=measured(1)),
+        await change(api, RECORD, input={"deviceId": "d", **measured(1)[0]}),
+        await change(api, BULK, id="d", readings=measured(1)),
     ):
         assert (refused["errors"][0]["code"], refused["errors"][0]["field"]) == ("NOT_FOUND", "deviceId")
 
 
-async def test_the_same_reading_twice_is_one(world: World) -> None:
-    await register(world)
+async def test_the_same_reading_twice_is_one(api: MemoryEndpoint) -> None:
+    await register(api)
     for value in ("1", "2"):
-        await change(world, RECORD, input={"deviceId": "d", "recordedAt": ago(1), "value": value})
-    assert await values(world) == [2]
-    await change(world, BULK, id="d", readings=[*measured(1), *measured(1)])
-    assert await values(world) == [60]
+        await change(api, RECORD, input={"deviceId": "d", "recordedAt": ago(1), "value": value})
+    assert await values(api) == [2]
+    await change(api, BULK, id="d", readings=[*measured(1), *measured(1)])
+    assert await values(api) == [60]
 
 
-async def test_the_latest_reading_is_one_call_and_one_that_comes_late_does_not_take_its_place(world: World) -> None:
-    await register(world)
-    assert await ask(world, LATEST, id="d") is None
+async def test_the_latest_reading_is_one_call_and_one_that_comes_late_does_not_take_its_place(
+    api: MemoryEndpoint,
+) -> None:
+    await register(api)
+    assert await query_field(api, LATEST, id="d") is None
     for hours in (3, 1, 2):
-        await change(world, RECORD, input={"deviceId": "d", **measured(hours)[0]})
-    assert (await ask(world, LATEST, id="d"))["value"] == "60"
-    assert world.calls == ["GetItem"]
-    await change(world, BULK, id="d", readings=measured(5, 0.5, 4))
-    assert (await ask(world, LATEST, id="d"))["value"] == "30"
-    assert await values(world) == [30, 60, 120, 180, 240, 300]
+        await change(api, RECORD, input={"deviceId": "d", **measured(hours)[0]})
+    assert (await query_field(api, LATEST, id="d"))["value"] == "60"
+    assert api.calls == ["GetItem"]
+    await change(api, BULK, id="d", readings=measured(5, 0.5, 4))
+    assert (await query_field(api, LATEST, id="d"))["value"] == "30"
+    assert await values(api) == [30, 60, 120, 180, 240, 300]
 
 
-async def test_the_latest_reading_is_right_when_many_are_recorded_at_once(world: World) -> None:
-    await register(world)
+async def test_the_latest_reading_is_right_when_many_are_recorded_at_once(api: MemoryEndpoint) -> None:
+    await register(api)
     given = [{"input": {"deviceId": "d", **each}} for each in measured(*range(1, 13))]
-    answers = await asyncio.gather(*(world.post(RECORD, each, "acme/admin") for each in given))
+    answers = await asyncio.gather(*(api.post(RECORD, each, "acme/admin") for each in given))
     assert all(answer.json()["data"]["recordReading"]["errors"] == [] for answer in answers)
-    assert (await ask(world, LATEST, id="d"))["value"] == "60"
-    assert len(rows(world, "Reading", deviceId="d")) == 12
+    assert (await query_field(api, LATEST, id="d"))["value"] == "60"
+    assert len(rows(api, "Reading", deviceId="d")) == 12
 
 
-async def test_a_latest_reading_that_has_expired_is_none(world: World) -> None:
-    await register(world)
-    await change(world, RECORD, input={"deviceId": "d", **measured(1)[0]})
-    for row in (*rows(world, "Reading", deviceId="d"), *rows(world, "LatestReading", deviceId="d")):
+async def test_a_latest_reading_that_has_expired_is_none(api: MemoryEndpoint) -> None:
+    await register(api)
+    await change(api, RECORD, input={"deviceId": "d", **measured(1)[0]})
+    for row in (*rows(api, "Reading", deviceId="d"), *rows(api, "LatestReading", deviceId="d")):
         row["ttl"] = {"N": "1"}
-    assert await ask(world, LATEST, id="d") is None
-    assert await values(world) == []
+    assert await query_field(api, LATEST, id="d") is None
+    assert await values(api) == []
 
 
-async def test_a_bulk_is_written_in_batches_of_25(world: World) -> None:
-    await register(world)
+async def test_a_bulk_is_written_in_batches_of_25(api: MemoryEndpoint) -> None:
+    await register(api)
     readings = measured(*(number / 10 for number in range(60)))
-    written = await change(world, BULK.replace("device { deviceId latest { value } }", ""), id="d", readings=readings)
+    written = await change(api, BULK.replace("device { deviceId latest { value } }", ""), id="d", readings=readings)
     assert written == {"written": 60, "errors": []}
-    assert Counter(world.calls) == {"GetItem": 1, "BatchWriteItem": 3, "TransactWriteItems": 1}
-    assert len(await values(world)) == 60
+    assert Counter(api.calls) == {"GetItem": 1, "BatchWriteItem": 3, "TransactWriteItems": 1}
+    assert len(await values(api)) == 60
 
 
 @pytest.mark.parametrize("count", [0, 501])
-async def test_a_bulk_has_bounds(world: World, count: int) -> None:
-    await register(world)
-    refused = await change(world, BULK, id="d", readings=measured(*([1] * count)))
+async def test_a_bulk_has_bounds(api: MemoryEndpoint, count: int) -> None:
+    await register(api)
+    refused = await change(api, BULK, id="d", readings=measured(*([1] * count)))
     assert (refused["errors"][0]["code"], refused["errors"][0]["field"]) == ("INVALID", "readings")
 
 
 async def test_a_bulk_that_cannot_be_written_in_time_says_how_much_is_missing(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    api: MemoryEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(upserts, "_SHARE", 0.001)  # of ten minutes
-    await register(world)
-    world.memory.left_out = repeat(2)
+    await register(api)
+    api.memory.left_out = repeat(2)
     variables: dict[str, Any] = {"id": "d", "readings": measured(*range(20)), "key": "once"}
-    answer = (await world.post(BULK, variables, "acme/admin")).json()
+    answer = (await api.post(BULK, variables, "acme/admin")).json()
     [error] = answer["errors"]
     assert error["extensions"]["code"] == "THROTTLED"
     assert error["message"] == "2 of 20 items were not written in time; send them again"
-    world.memory.left_out = repeat(0)
-    again = await change(world, BULK, **variables)
+    api.memory.left_out = repeat(0)
+    again = await change(api, BULK, **variables)
     assert (again["written"], again["errors"]) == (20, [])
-    assert len(rows(world, "Reading", deviceId="d")) == 20
+    assert len(rows(api, "Reading", deviceId="d")) == 20
 
 
-async def test_a_key_makes_a_bulk_and_a_reading_harmless_to_repeat(world: World) -> None:
-    await register(world)
+async def test_a_key_makes_a_bulk_and_a_reading_harmless_to_repeat(api: MemoryEndpoint) -> None:
+    await register(api)
     cases: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         (BULK, {"id": "d", "readings": measured(1, 2)}, {"id": "d", "readings": measured(3)}),
         (RECORD, {"input": {"deviceId": "d", **measured(4)[0]}}, {"input": {"deviceId": "d", **measured(5)[0]}}),
     ]
     for query, given, other in cases:
         key = query[:20]
-        first = await change(world, query, **{**given, "key": key})
+        first = await change(api, query, **{**given, "key": key})
         assert first["errors"] == []
-        stored = {name: dict(row) for name, row in world.memory.rows.items()}
-        assert await change(world, query, **{**given, "key": key}) == first
-        assert world.memory.rows == stored
-        refused = await change(world, query, **{**other, "key": key})
+        stored = {name: dict(row) for name, row in api.memory.rows.items()}
+        assert await change(api, query, **{**given, "key": key}) == first
+        assert api.memory.rows == stored
+        refused = await change(api, query, **{**other, "key": key})
         assert (refused["errors"][0]["code"], refused["errors"][0]["field"]) == ("INVALID", "idempotencyKey")
-    assert await values(world) == [60, 120, 240]
+    assert await values(api) == [60, 120, 240]
 
 
-async def test_a_key_does_not_reach_over_to_the_next_mutation_of_an_operation(world: World) -> None:
-    await register(world)
+async def test_a_key_does_not_reach_over_to_the_next_mutation_of_an_operation(api: MemoryEndpoint) -> None:
+    await register(api)
     both = """mutation ($one: RecordReadingInput!, $two: RecordReadingInput!) {
       a: recordReading(input: $one, idempotencyKey: "k") { errors { message } }
       b: recordReading(input: $two) { errors { message } } }"""
     inputs = [{"deviceId": "d", **each} for each in measured(1, 2)]
-    data = await world.ask(both, {"one": inputs[0], "two": inputs[1]}, token="acme/admin")
+    data = await api.ask(both, {"one": inputs[0], "two": inputs[1]}, token="acme/admin")
     assert data == {"a": {"errors": []}, "b": {"errors": []}}
-    assert await values(world) == [60, 120]
+    assert await values(api) == [60, 120]
 
 
-async def test_readings_are_read_by_range_by_hours_or_of_the_last_day(world: World) -> None:
-    await register(world)
-    await change(world, BULK, id="d", readings=measured(0, 1, 5, 23, 25, 50, 100, 600))
-    assert await values(world) == [0, 60, 300, 1_380]
-    assert await values(world, hours=2) == [0, 60]
-    assert await values(world, hours=960) == [0, 60, 300, 1_380, 1_500, 3_000, 6_000, 36_000]
-    assert await values(world, range={"from": ago(50), "to": ago(5)}) == [300, 1_380, 1_500, 3_000]
-    assert await values(world, range={"from": ago(26)}) == [0, 60, 300, 1_380, 1_500]
-    assert await values(world, range={"to": ago(90)}) == [6_000]
+async def test_readings_are_read_by_range_by_hours_or_of_the_last_day(api: MemoryEndpoint) -> None:
+    await register(api)
+    await change(api, BULK, id="d", readings=measured(0, 1, 5, 23, 25, 50, 100, 600))
+    assert await values(api) == [0, 60, 300, 1_380]
+    assert await values(api, hours=2) == [0, 60]
+    assert await values(api, hours=960) == [0, 60, 300, 1_380, 1_500, 3_000, 6_000, 36_000]
+    assert await values(api, range={"from": ago(50), "to": ago(5)}) == [300, 1_380, 1_500, 3_000]
+    assert await values(api, range={"from": ago(26)}) == [0, 60, 300, 1_380, 1_500]
+    assert await values(api, range={"to": ago(90)}) == [6_000]
 
 
 @pytest.mark.parametrize(
     "arguments",
     [{"hours": 0}, {"hours": 961}, {"hours": 1, "range": {"from": ago(1)}}, {"range": {"from": ago(2_000)}}],
 )
-async def test_a_range_that_makes_no_sense_is_refused(world: World, arguments: dict[str, Any]) -> None:
-    await register(world)
-    answer = (await world.post(READ, {"id": "d", **arguments})).json()
+async def test_a_range_that_makes_no_sense_is_refused(api: MemoryEndpoint, arguments: dict[str, Any]) -> None:
+    await register(api)
+    answer = (await api.post(READ, {"id": "d", **arguments})).json()
     assert answer["errors"][0]["extensions"]["code"] == "BAD_USER_INPUT"
-    assert world.calls.count("Query") == 0
+    assert api.calls.count("Query") == 0
 
 
 @pytest.mark.parametrize(
     ("size", "arguments"), [(4, {}), (7, {"hours": 30}), (3, {"range": {"from": ago(20), "to": ago(1)}})]
 )
 async def test_pages_follow_each_other_over_hours_in_both_directions(
-    world: World, size: int, arguments: dict[str, Any]
+    api: MemoryEndpoint, size: int, arguments: dict[str, Any]
 ) -> None:
-    await register(world)
-    await change(world, BULK, id="d", readings=measured(*(number * 1.3 for number in range(25))))
-    whole = await values(world, **arguments)
+    await register(api)
+    await change(api, BULK, id="d", readings=measured(*(number * 1.3 for number in range(25))))
+    whole = await values(api, **arguments)
     assert len(whole) > 12
     for count, cursor, more, at in (
         ("first", "after", "hasNextPage", "endCursor"),
@@ -261,7 +263,7 @@ async def test_pages_follow_each_other_over_hours_in_both_directions(
         seen: list[int] = []
         where: dict[str, Any] = {}
         for _ in range(40):
-            page = await ask(world, READ, id="d", **arguments, **{count: size}, **where)
+            page = await query_field(api, READ, id="d", **arguments, **{count: size}, **where)
             found = [int(node["value"]) for node in page["nodes"]]
             seen = seen + found if count == "first" else found + seen
             if not page["pageInfo"][more]:
@@ -270,49 +272,50 @@ async def test_pages_follow_each_other_over_hours_in_both_directions(
         assert seen == whole
 
 
-async def test_hours_are_read_in_parallel_and_no_more_of_them_than_are_needed(world: World) -> None:
-    await register(world)
-    await change(world, BULK, id="d", readings=measured(*(number / 4 for number in range(100))))
-    world.memory.most_running = 0
-    page = await ask(world, READ, id="d", first=10, hours=100)
+async def test_hours_are_read_in_parallel_and_no_more_of_them_than_are_needed(api: MemoryEndpoint) -> None:
+    await register(api)
+    await change(api, BULK, id="d", readings=measured(*(number / 4 for number in range(100))))
+    api.memory.most_running = 0
+    page = await query_field(api, READ, id="d", first=10, hours=100)
     assert len(page["nodes"]) == 10
-    assert world.calls == ["Query"] * 8
-    assert world.memory.most_running == 8
+    assert api.calls == ["Query"] * 8
+    assert api.memory.most_running == 8
 
 
-async def test_devices_with_their_latest_readings_are_one_batch_each(world: World) -> None:
+async def test_devices_with_their_latest_readings_are_one_batch_each(api: MemoryEndpoint) -> None:
     ids = [f"d-{1001 + number}" for number in range(3)]
-    found = await ask(world, "query ($ids: [ID!]!) { devices(deviceIds: $ids) { title latest { value } } }", ids=ids)
+    found = await query_field(
+        api, "query ($ids: [ID!]!) { devices(deviceIds: $ids) { title latest { value } } }", ids=ids
+    )
     assert len(found) == 3
-    assert Counter(world.calls) == {"BatchGetItem": 2}
+    assert Counter(api.calls) == {"BatchGetItem": 2}
 
 
-async def test_a_removed_device_leaves_its_readings_to_expire(world: World) -> None:
-    await register(world)
-    await change(world, BULK, id="d", readings=measured(1, 2))
+async def test_a_removed_device_leaves_its_readings_to_expire(api: MemoryEndpoint) -> None:
+    await register(api)
+    await change(api, BULK, id="d", readings=measured(1, 2))
     remove = 'mutation { removeDevice(input: {deviceId: "d"}) { device { title } errors { code } } }'
-    assert (await change(world, remove))["device"] == {"title": "Thermometer"}
-    assert rows(world, "Device", deviceId="d") == rows(world, "LatestReading", deviceId="d") == []
-    assert await values(world) == [60, 120]
-    assert (await change(world, remove))["errors"] == [{"code": "NOT_FOUND"}]
+    assert (await change(api, remove))["device"] == {"title": "Thermometer"}
+    assert rows(api, "Device", deviceId="d") == rows(api, "LatestReading", deviceId="d") == []
+    assert await values(api) == [60, 120]
+    assert (await change(api, remove))["errors"] == [{"code": "NOT_FOUND"}]
 
 
-async def test_a_tenant_reads_its_own_devices_only(world: World) -> None:
-    await register(world)
-    await change(world, BULK, id="d", readings=measured(1))
+async def test_a_tenant_reads_its_own_devices_only(api: MemoryEndpoint) -> None:
+    await register(api)
+    await change(api, BULK, id="d", readings=measured(1))
     for query in (READ, LATEST):
-        [found] = (await world.post(query, {"id": "d"}, "globex/viewer")).json()["data"].values()
+        [found] = (await api.post(query, {"id": "d"}, "globex/viewer")).json()["data"].values()
         assert not (found and found["nodes"])
-    refused = (await world.post(BULK, {"id": "d", "readings": measured(1)}, "globex/admin")).json()
+    refused = (await api.post(BULK, {"id": "d", "readings": measured(1)}, "globex/admin")).json()
     assert refused["data"]["recordReadings"]["errors"][0]["code"] == "NOT_FOUND"
 
 
 async def test_a_bulk_is_explained_by_the_form_of_its_keys() -> None:
-    world = World(explain=True)
-    await register(world)
-    body = {"query": BULK, "variables": {"id": "d", "readings": measured(1, 2)}, "extensions": {"explain": True}}
-    headers = {"Authorization": "Bearer acme/admin"}
-    answer = (await world.client.post("/graphql", json=body, headers=headers)).json()
+    api = MemoryEndpoint(explain=True)
+    await register(api)
+    variables = {"id": "d", "readings": measured(1, 2)}
+    answer = (await api.post(BULK, variables, "acme/admin", extensions={"explain": True})).json()
     [bulk] = [call for call in answer["extensions"]["explain"]["calls"] if call["operation"] == "BatchWriteItem"]
     assert sum(each["keys"] for each in bulk["touched"]) == 2
     assert {each["sort"] for each in bulk["touched"]} == {"<recordedAt>"}

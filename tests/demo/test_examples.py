@@ -10,7 +10,7 @@ from gateway.demo import MODEL
 from gateway.demo.shops import SHOPS
 from gateway.graph.schema.schema import core_schema
 from gateway.model.demo import Example, demo_examples
-from tests.graph.fixtures import SCHEMA, World
+from tests.graph.fixtures import SCHEMA, MemoryEndpoint
 
 CORE = core_schema(SCHEMA)
 NAMED = demo_examples(MODEL, datetime.now(UTC))
@@ -63,9 +63,9 @@ def test_tenants_of_their_own_variables_exist() -> None:
 
 @pytest.mark.parametrize("tenant", TENANTS)
 @each_example
-async def test_it_answers_for_every_demo_tenant(world: World, example: Example, tenant: str) -> None:
+async def test_it_answers_for_every_demo_tenant(api: MemoryEndpoint, example: Example, tenant: str) -> None:
     role = "admin" if operation(example).operation.value == "mutation" else "viewer"
-    data = await world.ask(example.query, dict(example.variables_of(tenant)), f"{tenant}/{role}")
+    data = await api.ask(example.query, dict(example.variables_of(tenant)), f"{tenant}/{role}")
     for found in data.values():
         assert found is not None or (BOUND in example.query and tenant != TENANTS[0])
         assert role == "viewer" or found["errors"] == []

@@ -1,55 +1,40 @@
 """A hostile customer: every way to ask for another subject's rows, on the sandbox, which enforces the policies."""
 
 import hashlib
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 from httpx2 import AsyncClient
 
 from gateway.sandbox.sandbox import Sandbox
-from tests.demo.test_roles import BOB, UNKNOWN, Shop, codes
-from tests.fixtures import client_of, sandbox_app
-from tests.unmeasured import unmeasured
+from tests.demo.sandbox_shop import SandboxShop, codes
+from tests.demo.test_roles import BOB, UNKNOWN
 
 ANN = "u-1001"
 ORDERS = "query($user: ID!) { ordersOfUser(userId: $user, first: 2) { nodes { orderId userId total } } }"
 USERS = "query($ids: [ID!]!) { users(userIds: $ids) { userId email } }"
 
 
-@pytest.fixture
-async def client(sandbox: Sandbox) -> AsyncIterator[AsyncClient]:
-    with unmeasured():
-        app = sandbox_app(sandbox)
-    async with client_of(app) as client:
-        yield client
-
-
-@pytest.fixture
-def shop(sandbox: Sandbox, client: AsyncClient) -> Shop:
-    return Shop(sandbox, client)
-
-
-async def test_aliases_find_nothing_more(shop: Shop) -> None:
+async def test_aliases_find_nothing_more(shop: SandboxShop) -> None:
     names = [f"u-{number}" for number in range(1_001, 1_021)]
     query = "{ " + " ".join(f'a{at}: user(userId: "{name}") {{ userId }}' for at, name in enumerate(names)) + " }"
     for _ in range(3):
-        found = (await shop.ask(query, ANN))["data"]
+        found = (await shop.answer_for(query, ANN))["data"]
         assert [value for value in found.values() if value] == [{"userId": ANN}]
 
 
-async def test_a_batch_with_others_answers_with_ones_own_alone(shop: Shop) -> None:
+async def test_a_batch_with_others_answers_with_ones_own_alone(shop: SandboxShop) -> None:
     for _ in range(3):
-        answer = await shop.ask(USERS, ANN, ids=[BOB, ANN, "u-1003"])
+        answer = await shop.answer_for(USERS, ANN, ids=[BOB, ANN, "u-1003"])
         assert [user and user["userId"] for user in answer["data"]["users"]] == [None, ANN, None]
 
 
-async def test_what_one_subject_has_read_is_not_served_to_another(shop: Shop) -> None:
-    theirs = (await shop.ask(ORDERS, BOB, user=BOB))["data"]["ordersOfUser"]["nodes"]
+async def test_what_one_subject_has_read_is_not_served_to_another(shop: SandboxShop) -> None:
+    theirs = (await shop.answer_for(ORDERS, BOB, user=BOB))["data"]["ordersOfUser"]["nodes"]
     assert theirs
     for _ in range(3):
-        assert (await shop.ask(ORDERS, ANN, user=BOB))["data"]["ordersOfUser"]["nodes"] == []
-        assert (await shop.ask(ORDERS, BOB, user=BOB))["data"]["ordersOfUser"]["nodes"] == theirs
+        assert (await shop.answer_for(ORDERS, ANN, user=BOB))["data"]["ordersOfUser"]["nodes"] == []
+        assert (await shop.answer_for(ORDERS, BOB, user=BOB))["data"]["ordersOfUser"]["nodes"] == theirs
 
 
 async def test_a_document_that_another_subject_registered_runs_for_its_caller(
@@ -58,13 +43,13 @@ async def test_a_document_that_another_subject_registered_runs_for_its_caller(
     query = "{ me { userId email } ordersOfUser(first: 1) { nodes { userId } } }"
     extensions = {"persistedQuery": {"version": 1, "sha256Hash": hashlib.sha256(query.encode()).hexdigest()}}
 
-    async def ask(subject: str, **body: Any) -> Any:
+    async def post_as(subject: str, **body: Any) -> Any:
         headers = {"Authorization": f"Bearer {sandbox.token('acme', 'customer', subject)}"}
         return (await client.post("/graphql", json={"extensions": extensions, **body}, headers=headers)).json()
 
-    assert (await ask(BOB, query=query))["data"]["me"]["userId"] == BOB
+    assert (await post_as(BOB, query=query))["data"]["me"]["userId"] == BOB
     for _ in range(3):
-        found = (await ask(ANN))["data"]
+        found = (await post_as(ANN))["data"]
         assert found["me"]["userId"] == ANN
         assert {order["userId"] for order in found["ordersOfUser"]["nodes"]} == {ANN}
 
@@ -76,15 +61,15 @@ LOOKALIKES = (
 
 
 @pytest.mark.parametrize("subject", LOOKALIKES)
-async def test_a_token_whose_subject_resembles_another_is_refused(shop: Shop, subject: str) -> None:
-    answer = await shop.ask(ORDERS, subject, user=ANN)
+async def test_a_token_whose_subject_resembles_another_is_refused(shop: SandboxShop, subject: str) -> None:
+    answer = await shop.answer_for(ORDERS, subject, user=ANN)
     assert not answer.get("data")
     assert codes(answer) == {"FORBIDDEN"}
 
 
 @pytest.mark.parametrize("subject", [*LOOKALIKES, "", "u-1001\u200b", "u-1001\n", "u-1001\x00"])
-async def test_an_argument_that_resembles_a_subject_finds_nothing(shop: Shop, subject: str) -> None:
-    answer = await shop.ask(ORDERS, BOB, user=subject)
+async def test_an_argument_that_resembles_a_subject_finds_nothing(shop: SandboxShop, subject: str) -> None:
+    answer = await shop.answer_for(ORDERS, BOB, user=subject)
     assert ((answer.get("data") or {}).get("ordersOfUser") or {"nodes": []}) == {"nodes": []}
     assert codes(answer) <= {"BAD_USER_INPUT"}
 
@@ -98,18 +83,18 @@ MUTATIONS = (
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS)
-async def test_a_mutation_with_the_id_of_another_subject_is_refused(shop: Shop, mutation: str) -> None:
-    before = await shop.ask("{ subscriptionsOfUser { nodes { subscriptionId topic } } }", BOB)
+async def test_a_mutation_with_the_id_of_another_subject_is_refused(shop: SandboxShop, mutation: str) -> None:
+    before = await shop.answer_for("{ subscriptionsOfUser { nodes { subscriptionId topic } } }", BOB)
     assert "errors" not in before
-    assert codes(await shop.ask(f"mutation {{ {mutation} {{ errors {{ code }} }} }}", ANN)) == {"FORBIDDEN"}
-    assert await shop.ask("{ subscriptionsOfUser { nodes { subscriptionId topic } } }", BOB) == before
+    assert codes(await shop.answer_for(f"mutation {{ {mutation} {{ errors {{ code }} }} }}", ANN)) == {"FORBIDDEN"}
+    assert await shop.answer_for("{ subscriptionsOfUser { nodes { subscriptionId topic } } }", BOB) == before
 
 
-async def test_an_idempotency_key_of_another_subject_answers_with_nothing_of_its(shop: Shop) -> None:
+async def test_an_idempotency_key_of_another_subject_answers_with_nothing_of_its(shop: SandboxShop) -> None:
     place = """mutation { placeOrder(input: {lines: [{productId: "p-1001", quantity: 1}]}, idempotencyKey: "shared") {
       order { orderId userId } errors { code } } }"""
-    theirs = (await shop.ask(place, BOB))["data"]["placeOrder"]["order"]
-    mine = (await shop.ask(place, ANN))["data"]["placeOrder"]["order"]
+    theirs = (await shop.answer_for(place, BOB))["data"]["placeOrder"]["order"]
+    mine = (await shop.answer_for(place, ANN))["data"]["placeOrder"]["order"]
     assert (theirs["userId"], mine["userId"]) == (BOB, ANN)
     assert theirs["orderId"] != mine["orderId"]
 
@@ -125,17 +110,17 @@ async def test_an_idempotency_key_of_another_subject_answers_with_nothing_of_its
         '{ __type(name: "Supplier") { name } supplier(supplierId: "s-1") { title } }',
     ],
 )
-async def test_what_a_customer_can_never_use_is_unknown_to_it(shop: Shop, query: str) -> None:
-    assert codes(await shop.ask(query, ANN)) == UNKNOWN
+async def test_what_a_customer_can_never_use_is_unknown_to_it(shop: SandboxShop, query: str) -> None:
+    assert codes(await shop.answer_for(query, ANN)) == UNKNOWN
 
 
-async def test_the_ids_of_rows_of_another_subject_open_nothing(shop: Shop) -> None:
+async def test_the_ids_of_rows_of_another_subject_open_nothing(shop: SandboxShop) -> None:
     listed = "query($user: ID!) { ordersOfUser(userId: $user, first: 1) { nodes { id } } user(userId: $user) { id } }"
-    theirs = (await shop.ask(listed, BOB, user=BOB))["data"]
-    staff = (await shop.ask(listed, "clerk", role="viewer", user=BOB))["data"]
+    theirs = (await shop.answer_for(listed, BOB, user=BOB))["data"]
+    staff = (await shop.answer_for(listed, "clerk", role="viewer", user=BOB))["data"]
     node = "query($id: ID!) { node(id: $id) { id ... on Order { total } ... on User { email } } }"
     for found in (theirs, staff):
         for taken in (found["user"]["id"], found["ordersOfUser"]["nodes"][0]["id"]):
             for _ in range(3):
-                answer = await shop.ask(node, ANN, id=taken)
+                answer = await shop.answer_for(node, ANN, id=taken)
                 assert (answer.get("data") or {"node": None})["node"] is None

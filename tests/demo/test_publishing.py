@@ -14,9 +14,9 @@ from gateway.demo.publishing.like import SHARDS
 from gateway.demo.publishing.score import EXACT
 from gateway.demo.shops import ACME
 from gateway.store.write.change import created
-from tests.demo.asking import ask, change, rows
+from tests.demo.operations import change, query_field, rows
 from tests.fixtures import CATALOGUES
-from tests.graph.fixtures import NOW, World
+from tests.graph.fixtures import NOW, MemoryEndpoint
 
 CREATE = """mutation ($input: CreateDraftInput!, $key: String) {
   createDraft(input: $input, idempotencyKey: $key) {
@@ -43,52 +43,52 @@ READERS = ("u", "v", "u-1", "first", *(f"u{number}" for number in range(100)))
 
 
 @pytest.fixture
-def world() -> World:
-    world = World()
+def api() -> MemoryEndpoint:
+    api = MemoryEndpoint()
     for user in READERS:
         for row in created(MODEL, "Reader", ACME.tenant, {"userId": user, "nickname": user, "joinedAt": NOW}):
-            world.memory.rows[row["PK"]["S"], row["SK"]["S"]] = row
-    return world
+            api.memory.rows[row["PK"]["S"], row["SK"]["S"]] = row
+    return api
 
 
-async def post(world: World, name: str = "p", *, published: bool = True, **more: Any) -> None:
-    assert (await change(world, CREATE, input={"postId": name, **DRAFT, **more}))["errors"] == []
+async def post(api: MemoryEndpoint, name: str = "p", *, published: bool = True, **more: Any) -> None:
+    assert (await change(api, CREATE, input={"postId": name, **DRAFT, **more}))["errors"] == []
     if published:
-        assert (await change(world, PUBLISH, id=name))["errors"] == []
+        assert (await change(api, PUBLISH, id=name))["errors"] == []
 
 
-async def likes(world: World, name: str = "p") -> int:
-    found: int = (await ask(world, "query ($id: ID!) { post(postId: $id) { likes } }", id=name))["likes"]
+async def likes(api: MemoryEndpoint, name: str = "p") -> int:
+    found: int = (await query_field(api, "query ($id: ID!) { post(postId: $id) { likes } }", id=name))["likes"]
     return found
 
 
-def score(world: World, name: str = "p") -> int | None:
-    found = rows(world, "PostScore", postId=name)
+def score(api: MemoryEndpoint, name: str = "p") -> int | None:
+    found = rows(api, "PostScore", postId=name)
     return int(found[0]["score"]["N"]) if found else None
 
 
-async def test_a_post_begins_as_a_draft_that_only_who_writes_reads(world: World) -> None:
-    made = await change(world, CREATE, input=DRAFT)
+async def test_a_post_begins_as_a_draft_that_only_who_writes_reads(api: MemoryEndpoint) -> None:
+    made = await change(api, CREATE, input=DRAFT)
     assert made["errors"] == []
     assert (made["draft"]["publishedAt"], made["draft"]["post"]) == (None, None)
     assert made["draft"]["author"]["penName"]
     name = made["draft"]["postId"]
-    original, copy = sorted(rows(world, "Draft", postId=name), key=lambda row: "CopyOf" in row)
+    original, copy = sorted(rows(api, "Draft", postId=name), key=lambda row: "CopyOf" in row)
     assert copy["PK"]["S"] == "TENANT#acme#DRAFT#BY#a-1001"
     assert {key: value for key, value in copy.items() if key not in ("PK", "SK", "CopyOf")} == {
         key: value for key, value in original.items() if key not in ("PK", "SK")
     }
-    assert rows(world, "Post", postId=name) == [], "there is no post yet"
+    assert rows(api, "Post", postId=name) == [], "there is no post yet"
     text = "{ draft(postId: $id) { content } draftsByAuthor(authorId: $by) { nodes { content } } }"
     query, given = f"query ($id: ID!, $by: ID!) {text}", {"id": name, "by": "a-1001"}
-    written = await world.ask(query, given, token="acme/editor")
+    written = await api.ask(query, given, token="acme/editor")
     assert written["draft"] in written["draftsByAuthor"]["nodes"]
     for role in ("viewer", "support"):
-        refused = (await world.post(query, given, token=f"acme/{role}")).json()
+        refused = (await api.post(query, given, token=f"acme/{role}")).json()
         assert refused["data"] == {"draft": None, "draftsByAuthor": None}
         assert {error["extensions"]["code"] for error in refused["errors"]} == {"FORBIDDEN"}
     by_author = '{ author(authorId: "a-1001") { posts(first: 50) { nodes { postId } } } }'
-    assert name not in {node["postId"] for node in (await ask(world, by_author))["posts"]["nodes"]}
+    assert name not in {node["postId"] for node in (await query_field(api, by_author))["posts"]["nodes"]}
 
 
 @pytest.mark.parametrize(
@@ -100,95 +100,95 @@ async def test_a_post_begins_as_a_draft_that_only_who_writes_reads(world: World)
     ],
 )
 async def test_a_post_that_cannot_be_made_writes_nothing(
-    world: World, given: dict[str, Any], code: str, field: str
+    api: MemoryEndpoint, given: dict[str, Any], code: str, field: str
 ) -> None:
-    before = dict(world.memory.rows)
-    assert (await change(world, CREATE, input={**DRAFT, **given}))["errors"] == [{"code": code, "field": field}]
-    assert world.memory.rows == before
+    before = dict(api.memory.rows)
+    assert (await change(api, CREATE, input={**DRAFT, **given}))["errors"] == [{"code": code, "field": field}]
+    assert api.memory.rows == before
 
 
-async def test_a_post_is_in_its_category_only_while_it_is_published(world: World) -> None:
+async def test_a_post_is_in_its_category_only_while_it_is_published(api: MemoryEndpoint) -> None:
     query = '{ postsByCategory(category: "fresh") { nodes { postId } } }'
-    await post(world, published=False)
-    assert (await ask(world, query))["nodes"] == []
-    published = await change(world, PUBLISH, id="p", version=1)
+    await post(api, published=False)
+    assert (await query_field(api, query))["nodes"] == []
+    published = await change(api, PUBLISH, id="p", version=1)
     assert (published["post"]["version"], published["post"]["likes"]) == (1, 0)
-    assert (await ask(world, query))["nodes"] == [{"postId": "p"}]
-    assert [row["publishedAt"] for row in rows(world, "Draft", postId="p")] == [
-        row["publishedAt"] for row in rows(world, "Post", postId="p")
+    assert (await query_field(api, query))["nodes"] == [{"postId": "p"}]
+    assert [row["publishedAt"] for row in rows(api, "Draft", postId="p")] == [
+        row["publishedAt"] for row in rows(api, "Post", postId="p")
     ]
-    hidden = await change(world, UNPUBLISH, id="p")
+    hidden = await change(api, UNPUBLISH, id="p")
     assert hidden["errors"] == []
-    assert (await ask(world, query))["nodes"] == []
-    assert rows(world, "Post", postId="p") == []
-    assert not any("publishedAt" in row for row in rows(world, "Draft", postId="p"))
+    assert (await query_field(api, query))["nodes"] == []
+    assert rows(api, "Post", postId="p") == []
+    assert not any("publishedAt" in row for row in rows(api, "Draft", postId="p"))
 
 
-async def test_publishing_with_a_stale_version_is_refused(world: World) -> None:
-    await post(world)
-    await change(world, UNPUBLISH, id="p")
-    assert (await change(world, UNPUBLISH, id="p"))["errors"][0]["code"] == "NOT_FOUND"
-    stale = (await change(world, PUBLISH, id="p", version=1))["errors"][0]
+async def test_publishing_with_a_stale_version_is_refused(api: MemoryEndpoint) -> None:
+    await post(api)
+    await change(api, UNPUBLISH, id="p")
+    assert (await change(api, UNPUBLISH, id="p"))["errors"][0]["code"] == "NOT_FOUND"
+    stale = (await change(api, PUBLISH, id="p", version=1))["errors"][0]
     assert (stale["code"], stale["currentVersion"]) == ("CONFLICT", 3)
-    assert (await change(world, PUBLISH, id="nothing"))["errors"][0]["code"] == "NOT_FOUND"
+    assert (await change(api, PUBLISH, id="nothing"))["errors"][0]["code"] == "NOT_FOUND"
 
 
-async def test_readers_see_a_change_once_it_is_published(world: World) -> None:
-    await post(world)
+async def test_readers_see_a_change_once_it_is_published(api: MemoryEndpoint) -> None:
+    await post(api)
     update = 'mutation { updateDraft(input: {postId: "p", category: "other", title: "New"}) { errors { code } } }'
-    assert (await change(world, update))["errors"] == []
+    assert (await change(api, update))["errors"] == []
     query = "query ($c: ID!) { postsByCategory(category: $c) { nodes { title } } }"
-    assert (await ask(world, query, c="fresh"))["nodes"] == [{"title": "T"}]
-    before = (await ask(world, '{ post(postId: "p") { publishedAt } }'))["publishedAt"]
-    assert (await change(world, PUBLISH, id="p"))["post"] == {
+    assert (await query_field(api, query, c="fresh"))["nodes"] == [{"title": "T"}]
+    before = (await query_field(api, '{ post(postId: "p") { publishedAt } }'))["publishedAt"]
+    assert (await change(api, PUBLISH, id="p"))["post"] == {
         "publishedAt": before,
         "version": 2,
         "title": "New",
         "likes": 0,
     }
     for category, found in (("fresh", []), ("other", [{"title": "New"}])):
-        assert (await ask(world, query, c=category))["nodes"] == found
-    listed = await ask(world, '{ postsByAuthor(authorId: "a-1001", first: 1) { nodes { title category } } }')
+        assert (await query_field(api, query, c=category))["nodes"] == found
+    listed = await query_field(api, '{ postsByAuthor(authorId: "a-1001", first: 1) { nodes { title category } } }')
     assert listed["nodes"] == [{"title": "New", "category": "other"}]
 
 
-async def test_a_draft_that_changes_while_it_is_published_is_not_published_half(world: World) -> None:
-    await post(world)
+async def test_a_draft_that_changes_while_it_is_published_is_not_published_half(api: MemoryEndpoint) -> None:
+    await post(api)
 
     def changed(answer: dict[str, Any]) -> dict[str, Any]:
-        [draft] = [row for row in rows(world, "Draft", postId="p") if "CopyOf" not in row]
+        [draft] = [row for row in rows(api, "Draft", postId="p") if "CopyOf" not in row]
         draft["version"] = {"N": "9"}
         return answer
 
-    world.memory.script["GetItem"].append(changed)
-    assert (await change(world, PUBLISH, id="p"))["errors"][0]["code"] == "CONFLICT"
+    api.memory.script["GetItem"].append(changed)
+    assert (await change(api, PUBLISH, id="p"))["errors"][0]["code"] == "CONFLICT"
 
 
-async def test_posts_are_found_by_author_and_by_category_newest_first_and_by_date(world: World) -> None:
-    author = await ask(world, '{ author(authorId: "a-1001") { penName posts { nodes { createdAt } } } }')
-    assert world.calls == ["Query"], "an author and the posts lie in one partition"
+async def test_posts_are_found_by_author_and_by_category_newest_first_and_by_date(api: MemoryEndpoint) -> None:
+    author = await query_field(api, '{ author(authorId: "a-1001") { penName posts { nodes { createdAt } } } }')
+    assert api.calls == ["Query"], "an author and the posts lie in one partition"
     made = [node["createdAt"] for node in author["posts"]["nodes"]]
     assert made == sorted(made, reverse=True)
     assert len(made) == 3
     query = """query ($range: DateTimeRange) {
       postsByCategory(category: "news", publishedAt: $range) { nodes { publishedAt } } }"""
-    moments = [node["publishedAt"] for node in (await ask(world, query))["nodes"]]
-    assert moments == sorted(moments, reverse=True)
-    assert len(moments) == 3
-    some = await ask(world, query, range={"from": moments[1], "to": moments[1]})
-    assert [node["publishedAt"] for node in some["nodes"]] == [moments[1]]
+    timestamps = [node["publishedAt"] for node in (await query_field(api, query))["nodes"]]
+    assert timestamps == sorted(timestamps, reverse=True)
+    assert len(timestamps) == 3
+    some = await query_field(api, query, range={"from": timestamps[1], "to": timestamps[1]})
+    assert [node["publishedAt"] for node in some["nodes"]] == [timestamps[1]]
 
 
-async def test_a_post_with_comments_is_one_query(world: World) -> None:
-    found = await ask(world, '{ post(postId: "post-1001") { title comments(first: 5) { nodes { body } } } }')
+async def test_a_post_with_comments_is_one_query(api: MemoryEndpoint) -> None:
+    found = await query_field(api, '{ post(postId: "post-1001") { title comments(first: 5) { nodes { body } } } }')
     assert found["comments"]["nodes"]
-    assert world.calls == ["Query"]
+    assert api.calls == ["Query"]
 
 
-async def test_comments_are_paged_both_ways(world: World) -> None:
-    await post(world)
+async def test_comments_are_paged_both_ways(api: MemoryEndpoint) -> None:
+    await post(api)
     for number in range(7):
-        assert (await change(world, COMMENT, id="p", body=str(number)))["errors"] == []
+        assert (await change(api, COMMENT, id="p", body=str(number)))["errors"] == []
     query = """query ($first: Int, $after: String, $last: Int, $before: String) { post(postId: "p") {
       comments(first: $first, after: $after, last: $last, before: $before) {
         nodes { body } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }"""
@@ -199,7 +199,7 @@ async def test_comments_are_paged_both_ways(world: World) -> None:
         seen: list[str] = []
         where: dict[str, Any] = {}
         for _ in range(7):
-            page = (await ask(world, query, **{count: 3}, **where))["comments"]
+            page = (await query_field(api, query, **{count: 3}, **where))["comments"]
             bodies = [node["body"] for node in page["nodes"]]
             seen = seen + bodies if count == "first" else bodies + seen
             where = {cursor: page["pageInfo"][at]}
@@ -208,256 +208,260 @@ async def test_comments_are_paged_both_ways(world: World) -> None:
         assert seen == list("6543210")
 
 
-async def test_a_comment_is_changed_and_removed(world: World) -> None:
-    await post(world)
-    made = (await change(world, COMMENT, id="p", body="One"))["comment"]
+async def test_a_comment_is_changed_and_removed(api: MemoryEndpoint) -> None:
+    await post(api)
+    made = (await change(api, COMMENT, id="p", body="One"))["comment"]
     key = {name: made[name] for name in ("postId", "createdAt", "commentId")}
     update = """mutation ($input: UpdateCommentInput!) {
       updateComment(input: $input) { comment { body version } errors { code } } }"""
-    assert (await change(world, update, input={**key, "body": "Two", "version": 1}))["comment"]["body"] == "Two"
-    late = await change(world, update, input={**key, "body": "Three", "version": 1})
+    assert (await change(api, update, input={**key, "body": "Two", "version": 1}))["comment"]["body"] == "Two"
+    late = await change(api, update, input={**key, "body": "Three", "version": 1})
     assert late["errors"] == [{"code": "CONFLICT"}]
     remove = "mutation ($input: RemoveCommentInput!) { removeComment(input: $input) { errors { code } } }"
-    assert (await change(world, remove, input=key))["errors"] == []
-    assert rows(world, "Comment", postId="p") == []
+    assert (await change(api, remove, input=key))["errors"] == []
+    assert rows(api, "Comment", postId="p") == []
 
 
 @pytest.mark.parametrize(("name", "code"), [("nothing", "NOT_FOUND"), ("post-1006", "NOT_FOUND")])
-async def test_only_a_published_post_is_commented_and_liked(world: World, name: str, code: str) -> None:
+async def test_only_a_published_post_is_commented_and_liked(api: MemoryEndpoint, name: str, code: str) -> None:
     for query, more in ((COMMENT, {"body": "x"}), (LIKE, {"user": "u"})):
-        refused = await change(world, query, id=name, **more)
+        refused = await change(api, query, id=name, **more)
         assert refused["errors"] == [{"code": code, "field": "postId"}]
-    assert not rows(world, "Like", postId=name) + rows(world, "Comment", postId=name)
+    assert not rows(api, "Like", postId=name) + rows(api, "Comment", postId=name)
 
 
-async def test_nobody_who_is_not_there_likes_or_comments(world: World) -> None:
-    await post(world)
-    before = dict(world.memory.rows)
+async def test_nobody_who_is_not_there_likes_or_comments(api: MemoryEndpoint) -> None:
+    await post(api)
+    before = dict(api.memory.rows)
     for query, more in ((COMMENT.replace("u-1", "ghost"), {"body": "x"}), (LIKE, {"user": "ghost"})):
-        assert (await change(world, query, id="p", **more))["errors"] == [{"code": "NOT_FOUND", "field": "userId"}]
-    assert world.memory.rows == before
+        assert (await change(api, query, id="p", **more))["errors"] == [{"code": "NOT_FOUND", "field": "userId"}]
+    assert api.memory.rows == before
     join = 'mutation { createReader(input: {userId: "ghost", nickname: "Boo"}) { errors { code } } }'
-    assert (await change(world, join))["errors"] == []
-    assert (await change(world, COMMENT.replace("u-1", "ghost"), id="p", body="x"))["errors"] == []
-    found = await ask(world, '{ post(postId: "p") { comments { nodes { reader { nickname } } } } }')
+    assert (await change(api, join))["errors"] == []
+    assert (await change(api, COMMENT.replace("u-1", "ghost"), id="p", body="x"))["errors"] == []
+    found = await query_field(api, '{ post(postId: "p") { comments { nodes { reader { nickname } } } } }')
     assert found["comments"]["nodes"] == [{"reader": {"nickname": "Boo"}}]
 
 
-async def test_a_user_likes_a_post_once(world: World) -> None:
-    await post(world)
-    liked = await change(world, LIKE, id="p", user="u1")
+async def test_a_user_likes_a_post_once(api: MemoryEndpoint) -> None:
+    await post(api)
+    liked = await change(api, LIKE, id="p", user="u1")
     assert (liked["like"], liked["errors"]) == ({"userId": "u1", "post": {"likes": 1}}, [])
-    assert (await change(world, LIKE, id="p", user="u1"))["errors"] == [{"code": "ALREADY_EXISTS", "field": "postId"}]
-    assert (await change(world, LIKE, id="p", user="u2"))["like"]["post"] == {"likes": 2}
-    assert (await change(world, UNLIKE, id="p", user="u1"))["like"]["post"] == {"likes": 1}
-    assert (await change(world, UNLIKE, id="p", user="u1"))["errors"][0]["code"] == "NOT_FOUND"
-    assert await likes(world) == 1
-    assert await ask(world, '{ like(userId: "u2", postId: "p") { likedAt } }')
-    assert await ask(world, '{ like(userId: "u1", postId: "p") { likedAt } }') is None
-    listed = await ask(world, '{ likesOfUser(userId: "u2") { nodes { post { title } } } }')
+    assert (await change(api, LIKE, id="p", user="u1"))["errors"] == [{"code": "ALREADY_EXISTS", "field": "postId"}]
+    assert (await change(api, LIKE, id="p", user="u2"))["like"]["post"] == {"likes": 2}
+    assert (await change(api, UNLIKE, id="p", user="u1"))["like"]["post"] == {"likes": 1}
+    assert (await change(api, UNLIKE, id="p", user="u1"))["errors"][0]["code"] == "NOT_FOUND"
+    assert await likes(api) == 1
+    assert await query_field(api, '{ like(userId: "u2", postId: "p") { likedAt } }')
+    assert await query_field(api, '{ like(userId: "u1", postId: "p") { likedAt } }') is None
+    listed = await query_field(api, '{ likesOfUser(userId: "u2") { nodes { post { title } } } }')
     assert listed["nodes"] == [{"post": {"title": "T"}}]
 
 
-async def test_a_repeated_like_with_the_same_key_counts_once(world: World) -> None:
-    await post(world)
+async def test_a_repeated_like_with_the_same_key_counts_once(api: MemoryEndpoint) -> None:
+    await post(api)
     for _ in range(2):
-        assert (await change(world, LIKE, id="p", user="u", key="k"))["errors"] == []
-    assert await likes(world) == 1
+        assert (await change(api, LIKE, id="p", user="u", key="k"))["errors"] == []
+    assert await likes(api) == 1
 
 
-async def test_likes_spread_over_the_shards_and_none_is_lost_or_negative(world: World) -> None:
+async def test_likes_spread_over_the_shards_and_none_is_lost_or_negative(api: MemoryEndpoint) -> None:
     random.seed(7)
-    await post(world)
+    await post(api)
     users = [f"u{number}" for number in range(80)]
-    answers = await asyncio.gather(*(world.post(LIKE, {"id": "p", "user": user}, "acme/admin") for user in users))
+    answers = await asyncio.gather(*(api.post(LIKE, {"id": "p", "user": user}, "acme/admin") for user in users))
     assert all(answer.json()["data"]["likePost"]["errors"] == [] for answer in answers)
-    counts = {row["slot"]["N"]: int(row["count"]["N"]) for row in rows(world, "Counter", subjectId="p")}
+    counts = {row["slot"]["N"]: int(row["count"]["N"]) for row in rows(api, "Counter", subjectId="p")}
     assert len(counts) == SHARDS
-    assert sum(counts.values()) == 80 == await likes(world)
+    assert sum(counts.values()) == 80 == await likes(api)
     for user in users[:60]:
-        await change(world, UNLIKE, id="p", user=user)
-    left = [int(row["count"]["N"]) for row in rows(world, "Counter", subjectId="p")]
+        await change(api, UNLIKE, id="p", user=user)
+    left = [int(row["count"]["N"]) for row in rows(api, "Counter", subjectId="p")]
     assert min(left) >= 0
-    assert sum(left) == 20 == await likes(world)
+    assert sum(left) == 20 == await likes(api)
 
 
-async def test_twenty_posts_with_likes_are_two_batches_more(world: World) -> None:
+async def test_twenty_posts_with_likes_are_two_batches_more(api: MemoryEndpoint) -> None:
     for number in range(20):
-        await post(world, f"x-{number}", category="busy")
-        await change(world, LIKE, id=f"x-{number}", user="u")
+        await post(api, f"x-{number}", category="busy")
+        await change(api, LIKE, id=f"x-{number}", user="u")
     query = """query ($first: Int!) {
       postsByCategory(category: "busy", first: $first) { nodes { title likes author { penName } } } }"""
-    found = await ask(world, query, first=20)
+    found = await query_field(api, query, first=20)
     assert [node["likes"] for node in found["nodes"]] == [1] * 20
-    assert Counter(world.calls) == {"Query": 1, "BatchGetItem": 2, "GetItem": 1}
-    keys = [len(wanted["Keys"]) for _, body in world.memory.sent for wanted in body.get("RequestItems", {}).values()]
+    assert Counter(api.calls) == {"Query": 1, "BatchGetItem": 2, "GetItem": 1}
+    keys = [len(request["Keys"]) for _, body in api.memory.sent for request in body.get("RequestItems", {}).values()]
     assert sorted(keys) == [20 * SHARDS - 100, 100]
-    await ask(world, query, first=5)
-    assert Counter(world.calls) == {"Query": 1, "BatchGetItem": 1, "GetItem": 1}
+    await query_field(api, query, first=5)
+    assert Counter(api.calls) == {"Query": 1, "BatchGetItem": 1, "GetItem": 1}
 
 
-async def test_the_interpreter_and_the_compiled_program_count_alike(world: World) -> None:
+async def test_the_interpreter_and_the_compiled_program_count_alike(api: MemoryEndpoint) -> None:
     """A directive leaves the operation to graphql-core."""
     plain = '{ posts(postIds: ["post-1001", "post-1002"]) { postId likes } }'
-    found = await ask(world, plain)
-    calls = Counter(world.calls)
-    assert [each["likes"] for each in found] == [score(world, each["postId"]) for each in found]
-    interpreted = await ask(world, plain.replace("likes", "likes @include(if: true)"))
+    found = await query_field(api, plain)
+    calls = Counter(api.calls)
+    assert [each["likes"] for each in found] == [score(api, each["postId"]) for each in found]
+    interpreted = await query_field(api, plain.replace("likes", "likes @include(if: true)"))
     assert interpreted == found
-    assert Counter(world.calls) == calls == {"BatchGetItem": 2}
+    assert Counter(api.calls) == calls == {"BatchGetItem": 2}
 
 
-async def test_likes_of_another_tenant_do_not_count(world: World) -> None:
-    await post(world)
-    assert (await change(world, LIKE, id="p", user="u"))["errors"] == []
-    refused = await change(world, LIKE, tenant="globex", id="p", user="u")
+async def test_likes_of_another_tenant_do_not_count(api: MemoryEndpoint) -> None:
+    await post(api)
+    assert (await change(api, LIKE, id="p", user="u"))["errors"] == []
+    refused = await change(api, LIKE, tenant="globex", id="p", user="u")
     assert refused["errors"][0]["code"] == "NOT_FOUND"
     for tenant in ("acme", "globex"):
-        data = await world.ask('{ post(postId: "post-1001") { content likes } }', token=f"{tenant}/viewer")
+        data = await api.ask('{ post(postId: "post-1001") { content likes } }', token=f"{tenant}/viewer")
         assert CATALOGUES[tenant] in data["post"]["content"]
-        counted = rows(world, "Counter", tenant, subjectId="post-1001")
+        counted = rows(api, "Counter", tenant, subjectId="post-1001")
         assert data["post"]["likes"] == sum(int(row["count"]["N"]) for row in counted)
 
 
-async def test_the_leaderboard_follows_likes_at_once_while_scores_are_small(world: World) -> None:
-    await post(world, "one")
-    await post(world, "two")
+async def test_the_leaderboard_follows_likes_at_once_while_scores_are_small(api: MemoryEndpoint) -> None:
+    await post(api, "one")
+    await post(api, "two")
     for number in range(15):
-        await change(world, LIKE, id="two", user=f"u{number}")
+        await change(api, LIKE, id="two", user=f"u{number}")
     for number in range(13):
-        await change(world, LIKE, id="one", user=f"u{number}")
-    board = await ask(world, TOP, first=2)
+        await change(api, LIKE, id="one", user=f"u{number}")
+    board = await query_field(api, TOP, first=2)
     assert [(node["postId"], node["score"], node["post"]["likes"]) for node in board["nodes"]] == [
         ("two", 15, 15),
         ("one", 13, 13),
     ]
-    assert Counter(world.calls) == {"Query": 4, "BatchGetItem": 2}
+    assert Counter(api.calls) == {"Query": 4, "BatchGetItem": 2}
     for number in range(5):
-        await change(world, UNLIKE, id="two", user=f"u{number}")
-    month = await ask(world, "query ($m: String!) { topPostsOfMonth(month: $m) { nodes { postId score } } }", m=MONTH)
+        await change(api, UNLIKE, id="two", user=f"u{number}")
+    month = await query_field(
+        api, "query ($m: String!) { topPostsOfMonth(month: $m) { nodes { postId score } } }", m=MONTH
+    )
     assert month["nodes"] == [{"postId": "one", "score": 13}, {"postId": "two", "score": 10}]
-    assert world.calls == ["Query"]
+    assert api.calls == ["Query"]
 
 
-async def test_a_board_is_paged_and_cut_by_score(world: World) -> None:
-    whole = (await ask(world, TOP, first=100))["nodes"]
+async def test_a_board_is_paged_and_cut_by_score(api: MemoryEndpoint) -> None:
+    whole = (await query_field(api, TOP, first=100))["nodes"]
     scores = [node["score"] for node in whole]
     assert scores == sorted(scores, reverse=True)
     assert len(scores) == 5
     query = "query ($least: Int) { topPosts(score: {from: $least}) { nodes { score } } }"
-    best = (await ask(world, query, least=scores[1]))["nodes"]
+    best = (await query_field(api, query, least=scores[1]))["nodes"]
     assert [node["score"] for node in best] == [each for each in scores if each >= scores[1]]
 
 
-async def test_a_post_without_likes_or_not_published_is_on_no_board(world: World) -> None:
-    await post(world)
-    assert score(world) is None
-    await change(world, LIKE, id="p", user="u1")
-    assert score(world) == 1
-    await change(world, UNLIKE, id="p", user="u1")
-    assert score(world) is None
-    await change(world, LIKE, id="p", user="u1")
-    await change(world, UNPUBLISH, id="p")
-    assert score(world) is None
-    assert (await change(world, UNLIKE, id="p", user="u1"))["errors"] == []
-    await change(world, PUBLISH, id="p")
-    assert score(world) is None
-    await change(world, LIKE, id="p", user="u2")
-    await change(world, UNPUBLISH, id="p")
-    await change(world, PUBLISH, id="p")
-    assert score(world) == 1, "published again, it is back on the board"
+async def test_a_post_without_likes_or_not_published_is_on_no_board(api: MemoryEndpoint) -> None:
+    await post(api)
+    assert score(api) is None
+    await change(api, LIKE, id="p", user="u1")
+    assert score(api) == 1
+    await change(api, UNLIKE, id="p", user="u1")
+    assert score(api) is None
+    await change(api, LIKE, id="p", user="u1")
+    await change(api, UNPUBLISH, id="p")
+    assert score(api) is None
+    assert (await change(api, UNLIKE, id="p", user="u1"))["errors"] == []
+    await change(api, PUBLISH, id="p")
+    assert score(api) is None
+    await change(api, LIKE, id="p", user="u2")
+    await change(api, UNPUBLISH, id="p")
+    await change(api, PUBLISH, id="p")
+    assert score(api) == 1, "published again, it is back on the board"
 
 
-async def test_a_like_does_not_bring_a_post_back_to_the_board_that_is_unpublished_meanwhile(world: World) -> None:
-    await post(world)
+async def test_a_like_does_not_bring_a_post_back_to_the_board_that_is_unpublished_meanwhile(
+    api: MemoryEndpoint,
+) -> None:
+    await post(api)
 
     def unpublish(answer: dict[str, Any]) -> dict[str, Any]:
-        for row in rows(world, "Post", postId="p"):
-            del world.memory.rows[row["PK"]["S"], row["SK"]["S"]]
+        for row in rows(api, "Post", postId="p"):
+            del api.memory.rows[row["PK"]["S"], row["SK"]["S"]]
         return answer
 
-    world.memory.script["BatchGetItem"].append(unpublish)
-    refused = await change(world, LIKE, id="p", user="u")
+    api.memory.script["BatchGetItem"].append(unpublish)
+    refused = await change(api, LIKE, id="p", user="u")
     assert refused["errors"] == [{"code": "INVALID", "field": "postId"}]
-    assert (score(world), rows(world, "Like", postId="p")) == (None, [])
+    assert (score(api), rows(api, "Like", postId="p")) == (None, [])
 
 
-async def test_a_large_score_is_counted_now_and_then_and_stays_close(world: World) -> None:
+async def test_a_large_score_is_counted_now_and_then_and_stays_close(api: MemoryEndpoint) -> None:
     random.seed(11)
-    await post(world)
-    await change(world, LIKE, id="p", user="u")
-    [shard] = rows(world, "Counter", subjectId="p")
+    await post(api)
+    await change(api, LIKE, id="p", user="u")
+    [shard] = rows(api, "Counter", subjectId="p")
     shard["count"] = {"N": str(4 * EXACT)}
     counted, likes_now, worst = 0, 4 * EXACT, 0.0
-    await change(world, LIKE, id="p", user="first")
+    await change(api, LIKE, id="p", user="first")
     for number in range(100):
         likes_now += 1
-        before = score(world)
-        assert (await change(world, LIKE, id="p", user=f"u{number}"))["errors"] == []
-        counted += score(world) != before
-        worst = max(worst, 1 - (score(world) or 0) / (likes_now + 1))
+        before = score(api)
+        assert (await change(api, LIKE, id="p", user=f"u{number}"))["errors"] == []
+        counted += score(api) != before
+        worst = max(worst, 1 - (score(api) or 0) / (likes_now + 1))
     expected = EXACT * math.log((likes_now + 1) / (4 * EXACT))
     assert 0.4 * expected < counted < 2 * expected, "about EXACT in its own value"
     assert worst < 0.15
-    assert await likes(world) == likes_now + 1
+    assert await likes(api) == likes_now + 1
 
 
-async def test_a_like_reads_little_and_is_one_transaction(world: World) -> None:
-    await post(world, content="x" * 100_000)
+async def test_a_like_reads_little_and_is_one_transaction(api: MemoryEndpoint) -> None:
+    await post(api, content="x" * 100_000)
     bare = LIKE.replace("like { userId post { likes } }", "like { userId }")
-    await change(world, bare, id="p", user="u")
-    assert Counter(world.calls) == {"GetItem": 2, "BatchGetItem": 1, "TransactWriteItems": 1}
-    read = [body["ExpressionAttributeNames"].values() for name, body in world.memory.sent if name == "GetItem"]
+    await change(api, bare, id="p", user="u")
+    assert Counter(api.calls) == {"GetItem": 2, "BatchGetItem": 1, "TransactWriteItems": 1}
+    read = [body["ExpressionAttributeNames"].values() for name, body in api.memory.sent if name == "GetItem"]
     assert not any("content" in names for names in read)
-    [board] = rows(world, "PostScore", postId="p")
+    [board] = rows(api, "PostScore", postId="p")
     board["score"] = {"N": str(10**9)}
     random.seed(3)
-    await change(world, bare, id="p", user="v")
-    assert Counter(world.calls) == {"GetItem": 2, "TransactWriteItems": 1}, "a large score is left alone"
+    await change(api, bare, id="p", user="v")
+    assert Counter(api.calls) == {"GetItem": 2, "TransactWriteItems": 1}, "a large score is left alone"
 
 
-async def test_a_draft_is_removed_with_everything_that_belongs_to_it(world: World) -> None:
-    await post(world)
-    await change(world, COMMENT, id="p", body="x")
+async def test_a_draft_is_removed_with_everything_that_belongs_to_it(api: MemoryEndpoint) -> None:
+    await post(api)
+    await change(api, COMMENT, id="p", body="x")
     for number in range(9):
-        await change(world, LIKE, id="p", user=f"u{number}")
-    refused = await change(world, REMOVE, id="p")
+        await change(api, LIKE, id="p", user=f"u{number}")
+    refused = await change(api, REMOVE, id="p")
     assert refused["errors"] == [{"code": "INVALID", "message": "the post is published; unpublish it first"}]
-    await change(world, UNPUBLISH, id="p")
-    assert (await change(world, REMOVE, id="p"))["draft"] == {"title": "T"}
-    left = {row["EntityType"]["S"] for row in world.memory.rows.values() if row.get("postId") == {"S": "p"}}
+    await change(api, UNPUBLISH, id="p")
+    assert (await change(api, REMOVE, id="p"))["draft"] == {"title": "T"}
+    left = {row["EntityType"]["S"] for row in api.memory.rows.values() if row.get("postId") == {"S": "p"}}
     assert left == {"Like"}, "whoever liked it keeps the mark, which leads nowhere"
-    assert rows(world, "Counter", subjectId="p") == []
-    assert (await change(world, UNLIKE, id="p", user="u1"))["errors"] == []
-    assert rows(world, "Counter", subjectId="p") == []
+    assert rows(api, "Counter", subjectId="p") == []
+    assert (await change(api, UNLIKE, id="p", user="u1"))["errors"] == []
+    assert rows(api, "Counter", subjectId="p") == []
 
 
-async def test_a_draft_with_too_many_comments_is_not_removed_in_part(world: World) -> None:
-    await post(world)
+async def test_a_draft_with_too_many_comments_is_not_removed_in_part(api: MemoryEndpoint) -> None:
+    await post(api)
     for number in range(81):
-        await change(world, COMMENT, id="p", body=str(number))
-    await change(world, UNPUBLISH, id="p")
-    refused = await change(world, REMOVE, id="p")
+        await change(api, COMMENT, id="p", body=str(number))
+    await change(api, UNPUBLISH, id="p")
+    refused = await change(api, REMOVE, id="p")
     assert refused["errors"][0]["code"] == "INVALID"
     assert "more than 80 comments" in refused["errors"][0]["message"]
-    assert len(rows(world, "Comment", postId="p")) == 81
+    assert len(rows(api, "Comment", postId="p")) == 81
 
 
-async def test_an_author_is_created_and_changed_and_stays_while_there_are_posts(world: World) -> None:
+async def test_an_author_is_created_and_changed_and_stays_while_there_are_posts(api: MemoryEndpoint) -> None:
     create = 'mutation { createAuthor(input: {authorId: "a", penName: "Ada"}) { author { version } errors { code } } }'
-    assert (await change(world, create))["author"] == {"version": 1}
-    await post(world, authorId="a")
+    assert (await change(api, create))["author"] == {"version": 1}
+    await post(api, authorId="a")
     update = 'mutation { updateAuthor(input: {authorId: "a", bio: "x"}) { author { penName bio } errors { code } } }'
-    assert (await change(world, update))["author"] == {"penName": "Ada", "bio": "x"}
+    assert (await change(api, update))["author"] == {"penName": "Ada", "bio": "x"}
     remove = 'mutation { removeAuthor(input: {authorId: "a"}) { errors { code } } }'
-    assert (await change(world, remove))["errors"] == [{"code": "IN_USE"}]
-    await change(world, UNPUBLISH, id="p")
-    assert (await change(world, REMOVE, id="p"))["errors"] == []
-    assert (await change(world, remove))["errors"] == []
+    assert (await change(api, remove))["errors"] == [{"code": "IN_USE"}]
+    await change(api, UNPUBLISH, id="p")
+    assert (await change(api, REMOVE, id="p"))["errors"] == []
+    assert (await change(api, remove))["errors"] == []
 
 
-async def test_support_reads_posts_and_boards_which_hold_nothing_personal(world: World) -> None:
+async def test_support_reads_posts_and_boards_which_hold_nothing_personal(api: MemoryEndpoint) -> None:
     query = """{ postsByCategory(category: "news") { nodes {
       title content likes author { penName bio } comments { nodes { body userId } } } } }"""
-    data = await world.ask(query, token="acme/support")
+    data = await api.ask(query, token="acme/support")
     assert data["postsByCategory"]["nodes"][0]["content"]

@@ -12,7 +12,7 @@ from gateway.aws.wire.dynamodb import DynamoDBClient
 from gateway.demo import MODEL
 from gateway.model.tenant import tenant_id
 from tests.engines.engine import NAMES, Engine, Quirks, engine, running
-from tests.engines.shop import Shop, ask
+from tests.engines.shop import Shop, call
 
 _NUMBERS = itertools.count(1)
 
@@ -52,7 +52,7 @@ def url(chosen: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
 def table(url: str) -> str:
     async def create(name: str) -> str:
         async with DynamoDBClient() as client:
-            await ask(client, url, "CreateTable", MODEL.table.create_request(name))
+            await call(client, url, "CreateTable", MODEL.table.create_request(name))
         return name
 
     return asyncio.run(create("app"))

@@ -30,7 +30,7 @@ CURSORS = Cursors("a secret for tests")
 _BATCH = 25
 
 
-async def ask(client: DynamoDB, url: str, operation: str, body: Mapping[str, Any]) -> dict[str, Any]:
+async def call(client: DynamoDB, url: str, operation: str, body: Mapping[str, Any]) -> dict[str, Any]:
     return await client.call(operation, body, credentials=CREDENTIALS, target=AwsTarget(url, REGION))
 
 
@@ -77,10 +77,10 @@ class Shop:
     def neighbour(self) -> "Shop":
         return Shop(self.client, self.url, self.table, TenantId(f"{self.tenant}-next-door"))
 
-    async def ask(self, operation: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    async def call(self, operation: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """A call as it stands, to the shop's table."""
         named = body if operation.startswith(("Batch", "Transact")) else {"TableName": self.table, **body}
-        return await ask(self.client, self.url, operation, named)
+        return await call(self.client, self.url, operation, named)
 
     def rows(self, entity: str, *items: Mapping[str, Any]) -> list[dict[str, Any]]:
         return [row for item in items for row in items_for(MODEL, MODEL.entities[entity], self.tenant, item)]
@@ -89,16 +89,16 @@ class Shop:
         for start in range(0, len(rows), _BATCH):
             batch = {self.table: [{"PutRequest": {"Item": row}} for row in rows[start : start + _BATCH]]}
             while batch:
-                answer = await self.ask("BatchWriteItem", {"RequestItems": batch})
+                answer = await self.call("BatchWriteItem", {"RequestItems": batch})
                 batch = answer.get("UnprocessedItems") or {}
 
     async def add(self, entity: str, *items: Mapping[str, Any]) -> None:
         await self.write(self.rows(entity, *items))
 
-    async def get(self, lookup: str, *wanted: Mapping[str, Any], names: str | None = None) -> list[Item | None]:
+    async def get(self, lookup: str, *keys: Mapping[str, Any], names: str | None = None) -> list[Item | None]:
         pattern = MODEL.lookup(lookup)
         attributes = self._attributes(pattern.entity, names)
-        return await self.reader.get(self.access, plan_lookup(MODEL, pattern, self.tenant, wanted, attributes))
+        return await self.reader.get(self.access, plan_lookup(MODEL, pattern, self.tenant, keys, attributes))
 
     async def page(
         self, listing: str, window: Window | None = None, names: str | None = None, **arguments: Any

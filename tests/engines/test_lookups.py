@@ -34,10 +34,10 @@ async def test_the_same_id_in_two_tenants_is_two_items(shop: Shop) -> None:
 
 async def test_250_keys_come_in_their_order_from_three_calls(shop: Shop, quirks: Quirks) -> None:
     await shop.add("User", *(user(f"u{number}") for number in range(0, 250, 2)))
-    wanted = [f"u{number * 7 % 250}" for number in range(250)] * 2
-    found = await shop.get("user", *({"userId": name} for name in wanted), names="userId")
+    ids = [f"u{number * 7 % 250}" for number in range(250)] * 2
+    found = await shop.get("user", *({"userId": name} for name in ids), names="userId")
     names = [None if item is None else item.values["userId"] for item in found]
-    assert names == [name if int(name[1:]) % 2 == 0 else None for name in wanted]
+    assert names == [name if int(name[1:]) % 2 == 0 else None for name in ids]
     assert [call.operation for call in shop.access.calls] == ["BatchGetItem"] * 3
     assert sum(call.items for call in shop.access.calls) == 125
     assert (shop.access.capacity > 0) is quirks.tells_capacity_of_batches
@@ -45,14 +45,14 @@ async def test_250_keys_come_in_their_order_from_three_calls(shop: Shop, quirks:
 
 async def test_more_than_16_mb_are_read_to_the_last_item(shop: Shop, quirks: Quirks) -> None:
     large = Shop(shop.client, shop.url, f"large-{shop.tenant}", shop.tenant)
-    await large.ask("CreateTable", MODEL.table.create_request(large.table))
+    await large.call("CreateTable", MODEL.table.create_request(large.table))
     for row in large.rows("User", *(user(f"u{number}") for number in range(90))):
-        await large.ask("PutItem", {"Item": {**row, "name": {"S": "x" * 200_000}}})
-    wanted = [{"userId": f"u{number}"} for number in range(90)]
-    found = await large.get("user", *wanted, names="userId name")
+        await large.call("PutItem", {"Item": {**row, "name": {"S": "x" * 200_000}}})
+    keys = [{"userId": f"u{number}"} for number in range(90)]
+    found = await large.get("user", *keys, names="userId name")
     assert [item and len(item.values["name"]) for item in found] == [200_000] * 90
     assert len(large.access.calls) == (2 if quirks.unprocessed_beyond_16_mb else 1)
-    await large.ask("DeleteTable", {})
+    await large.call("DeleteTable", {})
 
 
 async def test_only_what_is_asked_for_is_read_reserved_words_included(shop: Shop) -> None:

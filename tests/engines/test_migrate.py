@@ -48,7 +48,7 @@ async def stored(shop: Shop, path: str, index: str | None = None) -> list[dict[s
         "ExpressionAttributeValues": {":pk": {"S": f"TENANT#{shop.tenant}#{path}"}},
         **({"IndexName": index} if index else {}),
     }
-    found: list[dict[str, Any]] = (await shop.ask("Query", body))["Items"]
+    found: list[dict[str, Any]] = (await shop.call("Query", body))["Items"]
     return found
 
 

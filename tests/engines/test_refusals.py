@@ -23,7 +23,7 @@ from tests.engines.shop import Shop, order, user
 
 async def code_of(shop: Shop, operation: str, body: dict[str, Any]) -> str:
     with pytest.raises(GatewayError) as raised:
-        await shop.ask(operation, body)
+        await shop.call(operation, body)
     return raised.value.code
 
 
@@ -40,7 +40,7 @@ async def test_a_missing_table_is_unavailable(shop: Shop) -> None:
 
 async def test_a_table_that_exists_is_not_made_twice(shop: Shop) -> None:
     with pytest.raises(ResourceBusy):
-        await shop.ask("CreateTable", MODEL.table.create_request(shop.table))
+        await shop.call("CreateTable", MODEL.table.create_request(shop.table))
 
 
 def query(condition: str = "PK = :pk", **more: Any) -> dict[str, Any]:
@@ -76,14 +76,14 @@ WRONG: dict[str, tuple[str, dict[str, Any]]] = {
 async def test_what_the_engine_does_not_understand_is_our_own_fault(shop: Shop, quirks: Quirks, title: str) -> None:
     operation, body = WRONG[title]
     if title in quirks.forgives:
-        await shop.ask(operation, body)
+        await shop.call(operation, body)
         return
     if title in quirks.breaks_on:
         with pytest.raises(AwsUnavailable):
-            await shop.ask(operation, body)
+            await shop.call(operation, body)
         return
     with pytest.raises(InvalidRequest) as raised:
-        await shop.ask(operation, body)
+        await shop.call(operation, body)
     assert (raised.value.code, raised.value.aws_code) == ("INTERNAL", "ValidationException")
     # what AWS says is for the log only
     assert raised.value.message == "the database did not understand the request"
@@ -95,7 +95,7 @@ def test_what_an_engine_forgives_is_a_case_of_this_file(quirks: Quirks) -> None:
 
 async def test_a_missing_index_is_refused(shop: Shop, quirks: Quirks) -> None:
     with pytest.raises(quirks.missing_index):
-        await shop.ask("Query", query("GSI9PK = :pk", IndexName="GSI9"))
+        await shop.call("Query", query("GSI9PK = :pk", IndexName="GSI9"))
 
 
 async def test_a_batch_takes_a_hundred_different_keys_and_no_more(shop: Shop) -> None:
@@ -109,7 +109,7 @@ async def test_a_condition_that_does_not_hold_is_a_conflict(shop: Shop, quirks: 
     [row] = shop.rows("User", user("u"))
     await shop.write([row])
     with pytest.raises(ConditionFailed) as raised:
-        await shop.ask(
+        await shop.call(
             "PutItem",
             {
                 "Item": row,
@@ -127,7 +127,7 @@ async def test_a_cancelled_transaction_gives_a_reason_for_each_item(shop: Shop) 
     absent = "attribute_not_exists(PK)"
     puts = [{"Put": {"TableName": shop.table, "Item": row, "ConditionExpression": absent}} for row in (original, copy)]
     with pytest.raises(TransactionCancelled) as raised:
-        await shop.ask("TransactWriteItems", {"TransactItems": puts})
+        await shop.call("TransactWriteItems", {"TransactItems": puts})
     assert [reason.code for reason in raised.value.reasons] == ["None", "ConditionalCheckFailed"]
     # nothing of it was written
     assert await shop.get("order", {"orderId": "o0001"}) == [None]
@@ -136,7 +136,7 @@ async def test_a_cancelled_transaction_gives_a_reason_for_each_item(shop: Shop) 
 @pytest.mark.parametrize("limit", [4, 5])
 async def test_a_full_page_has_a_key_to_go_on_from(shop: Shop, quirks: Quirks, limit: int) -> None:
     await shop.add("Order", *(order(number) for number in range(4)))
-    answer = await shop.ask(
+    answer = await shop.call(
         "Query",
         {
             "KeyConditionExpression": "PK = :pk",

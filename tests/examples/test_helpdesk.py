@@ -23,8 +23,8 @@ from gateway.ops.policies.files import permissions_for, unsafe_policies, write_p
 from gateway.ops.record_classes import record_classes
 from gateway.sandbox.ready import Options
 from gateway.sandbox.sandbox import Sandbox
-from tests.demo.asking import ask, change
-from tests.graph.fixtures import Setting, World
+from tests.demo.operations import change, query_field
+from tests.graph.fixtures import MemoryEndpoint, ServedModel
 
 NAME = "helpdesk.domain"
 OPEN = """mutation ($input: CreateTicketInput!, $key: String) {
@@ -43,24 +43,24 @@ def loaded() -> ServedDomains:
     return load_domains([NAME])
 
 
-def world_of(served: ServedDomains) -> World:
+def api_for(served: ServedDomains) -> MemoryEndpoint:
     permissions = permissions_for(generated(served.model), served.model)
-    return World(setting=Setting(served.model, served.schema, permissions, []))
+    return MemoryEndpoint(served=ServedModel(served.model, served.schema, permissions, []))
 
 
 @pytest.fixture
-def world(loaded: ServedDomains) -> World:
-    return world_of(loaded)
+def api(loaded: ServedDomains) -> MemoryEndpoint:
+    return api_for(loaded)
 
 
 def ticket(subject: str, **more: Any) -> dict[str, Any]:
     return {"subject": subject, "requester": "Ada", "priority": "HIGH", "open": True, **more}
 
 
-async def staffed(world: World) -> None:
+async def staffed(api: MemoryEndpoint) -> None:
     for name, department in (("s1", "it"), ("s2", "it"), ("s3", "sales")):
         member = {"staffId": name, "displayName": name.upper(), "department": department}
-        assert (await change(world, STAFF, input=member))["errors"] == []
+        assert (await change(api, STAFF, input=member))["errors"] == []
 
 
 def test_the_first_entity_takes_at_most_60_lines(examples: Path) -> None:
@@ -74,15 +74,15 @@ ASSIGN = """mutation ($ticket: ID!, $staff: ID!) {
     ticket { staff { displayName } } errors { code field } } }"""
 
 
-async def test_a_mutation_with_a_rule_of_its_own_works(world: World) -> None:
-    await staffed(world)
-    name = (await change(world, OPEN, input=ticket("First")))["ticket"]["ticketId"]
-    assigned = await change(world, ASSIGN, ticket=name, staff="s1")
+async def test_a_mutation_with_a_rule_of_its_own_works(api: MemoryEndpoint) -> None:
+    await staffed(api)
+    name = (await change(api, OPEN, input=ticket("First")))["ticket"]["ticketId"]
+    assigned = await change(api, ASSIGN, ticket=name, staff="s1")
     assert assigned == {"ticket": {"staff": {"displayName": "S1"}}, "errors": []}
-    nobody = await change(world, ASSIGN, ticket=name, staff="nobody")
+    nobody = await change(api, ASSIGN, ticket=name, staff="nobody")
     assert nobody["errors"] == [{"code": "NOT_FOUND", "field": "staffId"}]
-    await change(world, CLOSE, id=name)
-    late = await change(world, ASSIGN, ticket=name, staff="s1")
+    await change(api, CLOSE, id=name)
+    late = await change(api, ASSIGN, ticket=name, staff="s1")
     assert late["errors"] == [{"code": "INVALID", "field": "ticketId"}]
 
 
@@ -90,15 +90,15 @@ FIELDS = """{ nextTickets(count: 2) { subject initials }
   staffByDepartment(department: "it") { nodes { staffId online } } }"""
 
 
-async def test_the_fields_with_code_work(world: World) -> None:
-    await staffed(world)
-    await change(world, OPEN, input=ticket("Slow", priority="NORMAL", requester="Grace Hopper"))
-    await change(world, OPEN, input=ticket("Taken", staffId="s1"))
-    await change(world, OPEN, input=ticket("Down", requester="Ada Lovelace"))
-    data = await world.ask(FIELDS)
+async def test_the_fields_with_code_work(api: MemoryEndpoint) -> None:
+    await staffed(api)
+    await change(api, OPEN, input=ticket("Slow", priority="NORMAL", requester="Grace Hopper"))
+    await change(api, OPEN, input=ticket("Taken", staffId="s1"))
+    await change(api, OPEN, input=ticket("Down", requester="Ada Lovelace"))
+    data = await api.ask(FIELDS)
     assert data["nextTickets"] == [{"subject": "Down", "initials": "AL"}, {"subject": "Slow", "initials": "GH"}]
     assert data["staffByDepartment"]["nodes"] == [{"staffId": "s1", "online": True}, {"staffId": "s2", "online": False}]
-    refused = (await world.post(FIELDS, token="acme/support")).json()
+    refused = (await api.post(FIELDS, token="acme/support")).json()
     assert [ticket["initials"] for ticket in refused["data"]["nextTickets"]] == [None, None]
     assert {error["message"] for error in refused["errors"]} == {"the role `support` may not read `requester`"}
 
@@ -124,9 +124,9 @@ def test_the_policies_are_safe_and_hide_what_is_personal(loaded: ServedDomains) 
 
 
 def test_every_pattern_is_asked_by_the_proof_of_isolation(loaded: ServedDomains) -> None:
-    asked = questions(loaded.model, tenant_id("acme"))
-    assert {question.pattern for question in asked} == set(loaded.model.patterns)
-    overloaded = {question.key.pk.split("#")[2] for question in asked if question.index == "GSI1"}
+    found = questions(loaded.model, tenant_id("acme"))
+    assert {question.pattern for question in found} == set(loaded.model.patterns)
+    overloaded = {question.key.pk.split("#")[2] for question in found if question.index == "GSI1"}
     assert overloaded == {"PRIORITY", "DEPARTMENT"}, "one index, two entities"
 
 
@@ -159,42 +159,44 @@ def test_the_records_are_those_of_the_model(loaded: ServedDomains, examples: Pat
     assert (examples / "helpdesk" / "records.py").read_text() == record_classes(loaded.model), "gateway records"
 
 
-async def test_tickets_are_opened_found_by_priority_and_leave_it_when_they_are_closed(world: World) -> None:
-    await staffed(world)
-    made = await change(world, OPEN, input=ticket("First", staffId="s1"), key="once")
-    again = await change(world, OPEN, input=ticket("First", staffId="s1"), key="once")
+async def test_tickets_are_opened_found_by_priority_and_leave_it_when_they_are_closed(api: MemoryEndpoint) -> None:
+    await staffed(api)
+    made = await change(api, OPEN, input=ticket("First", staffId="s1"), key="once")
+    again = await change(api, OPEN, input=ticket("First", staffId="s1"), key="once")
     assert made["errors"] == []
     assert again == made
-    await change(world, OPEN, input=ticket("Second"))
-    await change(world, OPEN, input=ticket("Slow", priority="NORMAL"))
-    waiting = (await ask(world, WAITING, priority="HIGH"))["nodes"]
+    await change(api, OPEN, input=ticket("Second"))
+    await change(api, OPEN, input=ticket("Slow", priority="NORMAL"))
+    waiting = (await query_field(api, WAITING, priority="HIGH"))["nodes"]
     assert waiting == [
         {"subject": "First", "requester": "Ada", "staff": {"displayName": "S1"}},
         {"subject": "Second", "requester": "Ada", "staff": None},
     ]
-    assert Counter(world.calls) == {"Query": 2, "GetItem": 1}
+    assert Counter(api.calls) == {"Query": 2, "GetItem": 1}
     name = made["ticket"]["ticketId"]
-    assert (await change(world, CLOSE, id=name, version=1))["ticket"] == {"version": 2}
-    assert (await change(world, CLOSE, id=name, version=1))["errors"] == [{"code": "CONFLICT", "currentVersion": 2}]
-    assert [node["subject"] for node in (await ask(world, WAITING, priority="HIGH"))["nodes"]] == ["Second"]
-    node = await ask(world, "query ($id: ID!) { node(id: $id) { ... on Ticket { subject } } }", id=made["ticket"]["id"])
+    assert (await change(api, CLOSE, id=name, version=1))["ticket"] == {"version": 2}
+    assert (await change(api, CLOSE, id=name, version=1))["errors"] == [{"code": "CONFLICT", "currentVersion": 2}]
+    assert [node["subject"] for node in (await query_field(api, WAITING, priority="HIGH"))["nodes"]] == ["Second"]
+    node = await query_field(
+        api, "query ($id: ID!) { node(id: $id) { ... on Ticket { subject } } }", id=made["ticket"]["id"]
+    )
     assert node == {"subject": "First"}
 
 
-async def test_staff_are_found_by_department_on_the_same_index(world: World) -> None:
-    await staffed(world)
-    await change(world, OPEN, input=ticket("Waits"))
-    found = await ask(world, '{ staffByDepartment(department: "it") { nodes { staffId } } }')
+async def test_staff_are_found_by_department_on_the_same_index(api: MemoryEndpoint) -> None:
+    await staffed(api)
+    await change(api, OPEN, input=ticket("Waits"))
+    found = await query_field(api, '{ staffByDepartment(department: "it") { nodes { staffId } } }')
     assert found["nodes"] == [{"staffId": "s1"}, {"staffId": "s2"}]
 
 
-async def test_support_does_not_see_who_asks_and_another_tenant_sees_nothing(world: World) -> None:
-    await change(world, OPEN, input=ticket("First"))
-    support = (await world.post(WAITING, {"priority": "HIGH"}, "acme/support")).json()
+async def test_support_does_not_see_who_asks_and_another_tenant_sees_nothing(api: MemoryEndpoint) -> None:
+    await change(api, OPEN, input=ticket("First"))
+    support = (await api.post(WAITING, {"priority": "HIGH"}, "acme/support")).json()
     assert support["data"]["ticketsByPriority"]["nodes"][0]["subject"] == "First"
     assert support["errors"][0]["extensions"]["code"] == "FORBIDDEN"
     assert "Ada" not in json.dumps(support)
-    other = (await world.post(WAITING, {"priority": "HIGH"}, "globex/viewer")).json()
+    other = (await api.post(WAITING, {"priority": "HIGH"}, "globex/viewer")).json()
     assert other == {"data": {"ticketsByPriority": {"nodes": []}}}
 
 
@@ -204,8 +206,8 @@ async def test_isolation_is_proved_for_the_domain(
     monkeypatch.setenv("PYTHONPATH", str(examples))
     made = await prove_on_sandbox([NAME])
     assert made.passed
-    asked = {result.probe.name.split(" by ")[0] for result in made.results if result.probe.group == "patterns"}
-    assert set(loaded.model.patterns) <= asked
+    probed = {result.probe.name.split(" by ")[0] for result in made.results if result.probe.group == "patterns"}
+    assert set(loaded.model.patterns) <= probed
     assert not any(result.probe.name.startswith("activeOrders") for result in made.results)
     hidden = {result.probe.name for result in made.results if result.probe.group == "attributes"}
     assert "GetItem of `requester`" in hidden

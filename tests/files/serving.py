@@ -46,7 +46,7 @@ class Vault:
             Principal(tenant_id(tenant), subject or "somebody", frozenset({role}), "test", 2**40)
         )
 
-    async def ask(self, method: str, key: str, by: Session, **headers: str) -> int:
+    async def send_signed(self, method: str, key: str, by: Session, **headers: str) -> int:
         """A request that the session signs itself, as whoever stole its credentials would."""
         assert by.tenancy.files is not None
         return await send(signed(by.tenancy.files, method, key, by.credentials, headers=headers))

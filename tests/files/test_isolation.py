@@ -37,13 +37,13 @@ async def test_aws_refuses_the_files_of_another_tenant_whoever_signs(stores: Vau
     [key] = stores.keys
     for role in ("admin", "editor", "viewer", "support"):
         thief = await stores.session("globex", role)
-        assert await stores.ask("GET", key, thief) == 403
-        assert await stores.ask("PUT", "acme/Paper/scan/p-1/x", thief) == 403
+        assert await stores.send_signed("GET", key, thief) == 403
+        assert await stores.send_signed("PUT", "acme/Paper/scan/p-1/x", thief) == 403
         # neither the bucket, nor keys that only contain the own tenant
         for near in ("", "globex", "globex2/Paper/scan/p-1/x", "acme/globex/Paper/scan/p-1/x", "/globex/Paper/x"):
-            assert await stores.ask("PUT", near, thief) in (403, 404), near
+            assert await stores.send_signed("PUT", near, thief) in (403, 404), near
         owner = await stores.session("acme", role)
-        assert await stores.ask("GET", key, owner) == 200
+        assert await stores.send_signed("GET", key, owner) == 200
 
 
 async def test_the_gateway_refuses_a_foreign_key_before_it_signs(stores: Vault) -> None:
@@ -118,13 +118,13 @@ async def test_a_role_has_the_files_of_the_attributes_that_it_reads(stores: Vaul
     await stores.stored(PNG, attribute="Signature")
     scan, signature = stores.keys
     helper, viewer = await stores.session("acme", "support"), await stores.session("acme", "viewer")
-    assert [await stores.ask("GET", scan, each) for each in (helper, viewer)] == [200, 200]
-    assert [await stores.ask("GET", signature, each) for each in (helper, viewer)] == [403, 200]
+    assert [await stores.send_signed("GET", scan, each) for each in (helper, viewer)] == [200, 200]
+    assert [await stores.send_signed("GET", signature, each) for each in (helper, viewer)] == [403, 200]
     with pytest.raises(GraphQLErrors) as refused:
         await stores.client.query('{ paper(paperId: "p-1") { signatureDownload { url } } }', role="support")
     assert refused.value.codes == ["FORBIDDEN"]
     for reader in (helper, viewer):
-        assert await stores.ask("PUT", "acme/Paper/scan/p-1/x", reader) == 403
+        assert await stores.send_signed("PUT", "acme/Paper/scan/p-1/x", reader) == 403
     found = downloads(Access(helper), PAPER_ENTITY, "signature", [_row("signature", signature)])
     assert isinstance(found[0], Forbidden)
 
@@ -147,10 +147,10 @@ async def test_a_member_has_only_its_own_picture(stores: Vault) -> None:
     one, two = stores.keys
     assert one.startswith("acme/Avatar/picture/m-1/")
     member = await stores.session("acme", "member", "m-1")
-    assert [await stores.ask("GET", key, member) for key in (one, two)] == [200, 403]
-    assert await stores.ask("PUT", "acme/Avatar/picture/m-2/x", member) == 403
-    assert await stores.ask("PUT", "acme/Avatar/picture/m-10/x", member) == 403
-    assert await stores.ask("GET", "acme/Paper/scan/p-1/x", member) == 403
+    assert [await stores.send_signed("GET", key, member) for key in (one, two)] == [200, 403]
+    assert await stores.send_signed("PUT", "acme/Avatar/picture/m-2/x", member) == 403
+    assert await stores.send_signed("PUT", "acme/Avatar/picture/m-10/x", member) == 403
+    assert await stores.send_signed("GET", "acme/Paper/scan/p-1/x", member) == 403
     given = {"memberId": "m-2", "size": len(PNG), "contentType": "image/png", "sha256": digest(PNG)}
     other = await stores.mutate("uploadAvatarPicture", "upload { url }", given, role="member", subject="m-1")
     assert other["errors"][0]["code"] == "NOT_FOUND"

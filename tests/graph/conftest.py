@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.graph.fixtures import World
+from tests.graph.fixtures import MemoryEndpoint
 
 
 @pytest.fixture
-def world() -> World:
-    return World()
+def api() -> MemoryEndpoint:
+    return MemoryEndpoint()

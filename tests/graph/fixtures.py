@@ -32,7 +32,7 @@ from gateway.settings import Settings
 from gateway.store.plan import ReadLimits
 from gateway.testing.memory import Memory
 from gateway.testing.services import MemorySts, fetch_keys, settings
-from tests.fixtures import InMemory, aws, demo_rows
+from tests.fixtures import MemoryApi, aws, demo_rows
 from tests.store import fixtures as store_fixtures
 from tests.store.fixtures import TABLE, tenancy
 
@@ -46,7 +46,7 @@ PERMISSIONS = permissions_for(generated(MODEL), MODEL)
 
 
 @dataclass(frozen=True)
-class Setting:
+class ServedModel:
     """What is served, and what is in the table when a test begins."""
 
     model: Model
@@ -66,7 +66,7 @@ class Setting:
         return loaded
 
 
-SHIPPED = Setting(MODEL, SCHEMA, PERMISSIONS, list(demo_rows().values()))
+DEMO_SHOP = ServedModel(MODEL, SCHEMA, PERMISSIONS, list(demo_rows().values()))
 
 
 def principal_of(authorization: bytes | None) -> Principal:
@@ -78,7 +78,7 @@ def principal_of(authorization: bytes | None) -> Principal:
 
 
 @dataclass
-class OpenDoor:
+class TrustingCallers:
     """Believes every token, and has a session for every tenant."""
 
     permissions: PermissionsFor = PERMISSIONS
@@ -98,7 +98,7 @@ class OpenDoor:
 
 
 @dataclass
-class World(InMemory):
+class MemoryEndpoint(MemoryApi):
     # where time is not what is tested, a slow machine has enough of it
     limits: EndpointLimits = field(default_factory=lambda: EndpointLimits(seconds=600))
     reads: ReadLimits = field(default_factory=ReadLimits)
@@ -108,20 +108,20 @@ class World(InMemory):
     lane_rules: LaneRules = IN_LANES
     introspection: bool = True
     explain: bool = False
-    setting: Setting = SHIPPED
+    served: ServedModel = DEMO_SHOP
     memory: Memory = field(init=False)
     endpoint: Endpoint = field(init=False)
     client: AsyncClient = field(init=False)
 
     def __post_init__(self) -> None:
-        rows = {key: row.copy() for key, row in self.setting.rows.items()}
-        self.memory = Memory(self.setting.model.table, TABLE, rows=rows)
+        rows = {key: row.copy() for key, row in self.served.rows.items()}
+        self.memory = Memory(self.served.model.table, TABLE, rows=rows)
         services = Services(self.memory, MemorySts(), fetch_keys)
-        endpoint = build_gateway(self._settings(), aws(), services=services, loaded=self.setting.loaded).endpoint
+        endpoint = build_gateway(self._settings(), aws(), services=services, loaded=self.served.loaded).endpoint
         self.endpoint = replace(
             endpoint,
             persisted=self.persisted,
-            callers=OpenDoor(self.setting.permissions, self.cost_limits),
+            callers=TrustingCallers(self.served.permissions, self.cost_limits),
             lanes=_lanes(endpoint, self.lane_rules),
         )
         self.client = AsyncClient(transport=ASGITransport(app=self._handle), base_url="http://gateway")
@@ -161,9 +161,9 @@ class World(InMemory):
         return {str(outcome): count for outcome, count in self.endpoint.lanes.outcomes.counts.items()}
 
 
-def no_lanes(world: World) -> Lanes:
+def no_lanes(api: MemoryEndpoint) -> Lanes:
     """For an endpoint whose queries are all run by the reference."""
-    return _lanes(world.endpoint, LaneRules(uses=10**9, per_second=1))
+    return _lanes(api.endpoint, LaneRules(uses=10**9, per_second=1))
 
 
 def _lanes(endpoint: Endpoint, rules: LaneRules) -> Lanes:

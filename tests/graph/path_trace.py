@@ -111,7 +111,7 @@ def _short(file: str) -> str:
     return file.removeprefix(_OWN)
 
 
-async def ask(app: App, content: bytes, token: str) -> Any:
+async def post_asgi(app: App, content: bytes, token: str) -> Any:
     """One request by ASGI, without a client library in between."""
     scope = {
         "type": "http",
@@ -156,7 +156,7 @@ async def traced(app: App, content: bytes, token: str) -> Trace:
     gc.disable()  # hypothesis has callbacks in Python
     sys.setprofile(trace.see)
     try:
-        await ask(app, content, token)
+        await post_asgi(app, content, token)
     finally:
         sys.setprofile(None)
         gc.enable()
@@ -168,15 +168,15 @@ async def measure(write: WriteOperation) -> dict[str, Any]:
     found = {}
     with running() as backend:
         app = backend.app(write)
-        asked = {
+        requests = {
             name: (orjson.dumps(body), backend.issuer.token("acme", role)) for name, (role, body) in OPERATIONS.items()
         }
         async with app.lifespan():
             for number in range(_WARM_UP):
-                for content, token in asked.values():
-                    answer = await ask(app, _numbered(content, number), token)
+                for content, token in requests.values():
+                    answer = await post_asgi(app, _numbered(content, number), token)
                     assert "errors" not in answer, answer
-            for name, (content, token) in asked.items():
+            for name, (content, token) in requests.items():
                 traces = [await traced(app, _numbered(content, -number), token) for number in range(1, _COUNTED + 1)]
                 found[name] = min(traces, key=lambda trace: trace.calls).result()
     return found

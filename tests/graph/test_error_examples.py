@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gateway.errors import Unavailable
-from tests.graph.fixtures import World
+from tests.graph.fixtures import MemoryEndpoint
 
 PAGES = Path(__file__).parents[2] / "docs" / "errors"
 CODES = sorted(page.stem for page in PAGES.glob("*.md") if page.stem != "README")
@@ -61,10 +61,10 @@ def test_every_page_has_an_example(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", OPERATIONS)
-async def test_an_operation_is_answered_as_the_example_says(world: World, code: str) -> None:
-    world.memory.rows["TENANT#acme#PRODUCT#p-1001", "STOCK"]["available"] = {"N": "3"}
+async def test_an_operation_is_answered_as_the_example_says(api: MemoryEndpoint, code: str) -> None:
+    api.memory.rows["TENANT#acme#PRODUCT#p-1001", "STOCK"]["available"] = {"N": "3"}
     query, variables, role = OPERATIONS[code]
-    answer = (await world.post(query, variables, f"acme/{role}")).json()
+    answer = (await api.post(query, variables, f"acme/{role}")).json()
     assert form(answer) == form(json.loads(examples(code)[0]))
 
 
@@ -81,16 +81,16 @@ async def test_an_operation_is_answered_as_the_example_says(world: World, code: 
     ],
 )
 async def test_a_request_is_answered_as_the_example_says(
-    world: World, code: str, body: Any, headers: dict[str, str]
+    api: MemoryEndpoint, code: str, body: Any, headers: dict[str, str]
 ) -> None:
-    answer = (await world.client.post("/graphql", json=body, headers=headers)).json()
+    answer = (await api.client.post("/graphql", json=body, headers=headers)).json()
     assert form(answer) == form(json.loads(examples(code)[0]))
 
 
 @pytest.mark.parametrize(("code", "error"), [("INTERNAL", ValueError("a bug")), ("UNAVAILABLE", Unavailable("down"))])
-async def test_a_failure_is_answered_as_the_example_says(world: World, code: str, error: Exception) -> None:
+async def test_a_failure_is_answered_as_the_example_says(api: MemoryEndpoint, code: str, error: Exception) -> None:
     async def call(*given: Any, **named: Any) -> Any:
         raise error
 
-    world.memory.call = call  # type: ignore[method-assign]  # a failing engine
-    assert form((await world.post(USER)).json()) == form(json.loads(examples(code)[0]))
+    api.memory.call = call  # type: ignore[method-assign]  # a failing engine
+    assert form((await api.post(USER)).json()) == form(json.loads(examples(code)[0]))

@@ -6,24 +6,18 @@ import logging
 from typing import Any
 
 import pytest
-from httpx2 import Response
 
 from gateway.errors import Forbidden, GatewayError, Internal, Throttled, Unavailable
 from gateway.graph.http.request import GRAPHQL_JSON, JSON
 from gateway.graph.http.running import notify_disconnect
 from gateway.ops.metrics.metrics import Metrics
-from tests.fixtures import post
-from tests.graph.fixtures import World
+from tests.graph.fixtures import MemoryEndpoint
 from tests.graph.http.test_cancellation import Stuck
 from tests.ops.metrics.test_metrics import samples
 
 ONE = '{ product(productId: "p-1001") { title } }'
 TWO = '{ product(productId: "p-1001") { title } categories(first: 1) { nodes { title } } }'
 DOWN = Unavailable("aws is not reachable")
-
-
-async def ask(world: World, query: str, accept: str) -> Response:
-    return await post(world.client, query, None, "acme/viewer", {"Accept": accept})
 
 
 def posted(query: str) -> tuple[dict[str, Any], Any]:
@@ -41,16 +35,16 @@ async def ignore(message: Any) -> None:
     """Nobody is there to receive it."""
 
 
-def broken(world: World, **failures: Exception) -> None:
+def broken(api: MemoryEndpoint, **failures: Exception) -> None:
     """These operations of DynamoDB fail from now on."""
-    real = world.memory.call
+    real = api.memory.call
 
     async def call(operation: str, *given: Any, **named: Any) -> Any:
         if operation in failures:
             raise failures[operation]
         return await real(operation, *given, **named)
 
-    world.memory.call = call  # type: ignore[method-assign]
+    api.memory.call = call  # type: ignore[method-assign]
 
 
 def line(caplog: pytest.LogCaptureFixture) -> dict[str, Any]:
@@ -69,19 +63,19 @@ def line(caplog: pytest.LogCaptureFixture) -> dict[str, Any]:
     ],
 )
 async def test_an_operation_without_any_answer_is_a_5xx_for_clients_that_know_its_media_type(
-    world: World, error: Exception, status: int, code: str
+    api: MemoryEndpoint, error: Exception, status: int, code: str
 ) -> None:
-    broken(world, GetItem=error)
-    response = await ask(world, ONE, GRAPHQL_JSON)
+    broken(api, GetItem=error)
+    response = await api.post(ONE, headers={"Accept": GRAPHQL_JSON})
     assert response.status_code == status
     assert "data" not in response.json()
     [shown] = response.json()["errors"]
     assert (shown["path"], shown["extensions"]["code"]) == (["product"], code)
 
 
-async def test_clients_of_plain_json_get_200_as_the_specification_says(world: World) -> None:
-    broken(world, GetItem=DOWN)
-    response = await ask(world, ONE, JSON)
+async def test_clients_of_plain_json_get_200_as_the_specification_says(api: MemoryEndpoint) -> None:
+    broken(api, GetItem=DOWN)
+    response = await api.post(ONE, headers={"Accept": JSON})
     assert (response.status_code, response.json()["data"]) == (200, {"product": None})
 
 
@@ -94,53 +88,54 @@ async def test_clients_of_plain_json_get_200_as_the_specification_says(world: Wo
     ],
 )
 async def test_where_something_is_answered_or_the_caller_is_refused_it_is_200(
-    world: World, query: str, error: GatewayError
+    api: MemoryEndpoint, query: str, error: GatewayError
 ) -> None:
-    broken(world, GetItem=error)
-    response = await ask(world, query, GRAPHQL_JSON)
+    broken(api, GetItem=error)
+    response = await api.post(query, headers={"Accept": GRAPHQL_JSON})
     assert response.status_code == 200
     assert "data" in response.json()
     assert response.json()["errors"]
 
 
-async def test_that_something_does_not_exist_is_an_answer(world: World) -> None:
-    broken(world, Query=DOWN)
+async def test_that_something_does_not_exist_is_an_answer(api: MemoryEndpoint) -> None:
+    broken(api, Query=DOWN)
     query = '{ product(productId: "none") { title } userByEmail(email: "a@b.example") { userId } }'
-    response = await ask(world, query, GRAPHQL_JSON)
+    response = await api.post(query, headers={"Accept": GRAPHQL_JSON})
     assert response.json()["data"] == {"product": None, "userByEmail": None}
     assert response.status_code == 200
 
 
 @pytest.mark.parametrize("accept", [JSON, GRAPHQL_JSON])
-async def test_the_log_line_and_the_metrics_tell_whatever_the_status_is(
-    world: World, caplog: pytest.LogCaptureFixture, accept: str
+async def test_the_log_line_and_the_metrics_are_written_whatever_the_status_is(
+    api: MemoryEndpoint, caplog: pytest.LogCaptureFixture, accept: str
 ) -> None:
     metrics = Metrics()
-    object.__setattr__(world.endpoint, "observe", metrics.observe)
-    broken(world, GetItem=DOWN)
+    object.__setattr__(api.endpoint, "observe", metrics.observe)
+    broken(api, GetItem=DOWN)
     with caplog.at_level(logging.INFO, "gateway.operation"):
-        await ask(world, ONE, accept)
+        await api.post(ONE, headers={"Accept": accept})
     assert (line(caplog)["codes"], line(caplog)["outcome"]) == (["UNAVAILABLE"], "UNAVAILABLE")
     counted = samples(metrics)["gateway_operations_total"]
     assert [(labels[-1], count) for labels, count in counted.items()] == [("UNAVAILABLE", 1)]
 
 
 async def test_what_a_caller_does_wrong_does_not_hide_a_failure_of_ours(
-    world: World, caplog: pytest.LogCaptureFixture
+    api: MemoryEndpoint, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Otherwise an alarm could be kept silent by a refused field before the one that fails."""
-    broken(world, GetItem=Forbidden("the role may not do this"), Query=DOWN)
+    broken(api, GetItem=Forbidden("the role may not do this"), Query=DOWN)
     with caplog.at_level(logging.INFO, "gateway.operation"):
-        await ask(world, '{ product(productId: "p") { title } userByEmail(email: "a@b.example") { userId } }', JSON)
+        query = '{ product(productId: "p") { title } userByEmail(email: "a@b.example") { userId } }'
+        await api.post(query, headers={"Accept": JSON})
     assert set(line(caplog)["codes"]) == {"FORBIDDEN", "UNAVAILABLE"}
     assert line(caplog)["outcome"] == "UNAVAILABLE"
 
 
-async def test_a_caller_who_left_is_a_signal_of_its_own(world: World, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_caller_who_left_is_a_signal_of_its_own(api: MemoryEndpoint, caplog: pytest.LogCaptureFixture) -> None:
     stuck = Stuck()
-    world.memory.call = stuck.call  # type: ignore[method-assign]
+    api.memory.call = stuck.call  # type: ignore[method-assign]
     scope, receive = posted(ONE)
-    answer = asyncio.ensure_future(world.endpoint(scope, receive, ignore))
+    answer = asyncio.ensure_future(api.endpoint(scope, receive, ignore))
     await asyncio.wait_for(stuck.begun.wait(), 30)
     with caplog.at_level(logging.INFO, "gateway.operation"):
         notify_disconnect(scope)
@@ -149,12 +144,14 @@ async def test_a_caller_who_left_is_a_signal_of_its_own(world: World, caplog: py
     assert line(caplog)["outcome"] == "CLIENT_CLOSED"
 
 
-async def test_who_leaves_while_sending_is_no_bad_request(world: World, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_caller_that_leaves_while_sending_is_not_a_bad_request(
+    api: MemoryEndpoint, caplog: pytest.LogCaptureFixture
+) -> None:
     scope, _ = posted(ONE)
 
     async def left() -> dict[str, Any]:
         return {"type": "http.disconnect"}
 
     with caplog.at_level(logging.INFO, "gateway.operation"):
-        await world.endpoint(scope, left, ignore)
+        await api.endpoint(scope, left, ignore)
     assert (line(caplog)["status"], line(caplog)["outcome"]) == (499, "CLIENT_CLOSED")

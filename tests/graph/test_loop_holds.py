@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from tests.graph.backend import running
-from tests.graph.path_trace import App, ask
+from tests.graph.path_trace import App, post_asgi
 
 _NESTED = (
     "nodes { orderId total user { name email orders(first: 1) { nodes { orderId } } } lines { quantity title } } "
@@ -68,7 +68,7 @@ async def _most(app: App, token: str, body: dict[str, Any]) -> list[int]:
         counting = asyncio.ensure_future(turns.count())
         await asyncio.sleep(SECONDS_BETWEEN_LANES)
         turns.most = 0
-        answer = await ask(app, orjson.dumps(body), token)
+        answer = await post_asgi(app, orjson.dumps(body), token)
         counting.cancel()
         await asyncio.wait([counting])
         assert "data" in answer or "errors" in answer
@@ -81,7 +81,7 @@ async def test_no_request_holds_the_loop_for_long() -> None:
         app = backend.app(lambda fields: None)
         async with app.lifespan():
             token = backend.issuer.token("acme", "viewer")
-            await ask(app, orjson.dumps({"query": GET}), token)
+            await post_asgi(app, orjson.dumps({"query": GET}), token)
             for name, (body, bound) in BODIES.items():
                 held = await _most(app, token, body)
                 assert max(held) <= bound, f"{name}: {held}"
@@ -93,14 +93,14 @@ async def test_eight_at_once_hold_the_loop_little_longer_than_one() -> None:
         app = backend.app(lambda fields: None)
         async with app.lifespan():
             token = backend.issuer.token("acme", "viewer")
-            await ask(app, orjson.dumps({"query": GET}), token)
+            await post_asgi(app, orjson.dumps({"query": GET}), token)
             for name, (body, bound) in BODIES.items():
                 turns = Turns()
                 counting = asyncio.ensure_future(turns.count())
                 await asyncio.sleep(SECONDS_BETWEEN_LANES)
                 turns.most = 0
                 sent = [orjson.dumps({**body, "query": f"query Q{number} {body['query']}"}) for number in range(8)]
-                await asyncio.gather(*(ask(app, each, token) for each in sent))
+                await asyncio.gather(*(post_asgi(app, each, token) for each in sent))
                 counting.cancel()
                 await asyncio.wait([counting])
                 assert turns.most <= 2 * bound, name

@@ -85,7 +85,7 @@ def raw_payload(raw: str) -> str:
     return sign(header(), raw.encode(), rsa_key(), "RS256")
 
 
-def moment(name: str, literal: str) -> str:
+def with_literal(name: str, literal: str) -> str:
     """A payload in which a claim is spelled as no JSON writer of ours would."""
     return raw_payload(json.dumps(claims(**{name: "@"})).replace('"@"', literal))
 
@@ -153,12 +153,12 @@ ATTACKS: dict[str, tuple[Callable[[], str], str]] = {
     "exp true": (lambda: good_token(exp=True), "claim `exp` missing or malformed"),
     "exp as a string": (lambda: good_token(exp=str(NOW + 60)), "claim `exp` missing or malformed"),
     "exp as a float": (lambda: good_token(exp=NOW + 60.5), "claim `exp` missing or malformed"),
-    "exp with an exponent": (lambda: moment("exp", "18e8"), "claim `exp` missing or malformed"),
-    "exp infinite by overflow": (lambda: moment("exp", "1e999"), "claim `exp` missing or malformed"),
-    "exp Infinity": (lambda: moment("exp", "Infinity"), "the payload is not a plain JSON object"),
-    "exp NaN": (lambda: moment("exp", "NaN"), "the payload is not a plain JSON object"),
-    "exp huge": (lambda: moment("exp", "9" * 400), "claim `exp` missing or malformed"),
-    "exp beyond int parsing": (lambda: moment("exp", "9" * 4400), "the payload is not a plain JSON object"),
+    "exp with an exponent": (lambda: with_literal("exp", "18e8"), "claim `exp` missing or malformed"),
+    "exp infinite by overflow": (lambda: with_literal("exp", "1e999"), "claim `exp` missing or malformed"),
+    "exp Infinity": (lambda: with_literal("exp", "Infinity"), "the payload is not a plain JSON object"),
+    "exp NaN": (lambda: with_literal("exp", "NaN"), "the payload is not a plain JSON object"),
+    "exp huge": (lambda: with_literal("exp", "9" * 400), "claim `exp` missing or malformed"),
+    "exp beyond int parsing": (lambda: with_literal("exp", "9" * 4400), "the payload is not a plain JSON object"),
     "exp twice": (
         lambda: raw_payload(json.dumps(claims(exp=NOW - 99))[:-1] + f',"exp":{NOW + 60}}}'),
         "the payload is not a plain JSON object",
@@ -167,7 +167,7 @@ ATTACKS: dict[str, tuple[Callable[[], str], str]] = {
         lambda: good_token(exp=NOW + 31_536_000),
         "from `iat` to `exp` is negative or above the maximum life",
     ),
-    "iat NaN": (lambda: moment("iat", "NaN"), "the payload is not a plain JSON object"),
+    "iat NaN": (lambda: with_literal("iat", "NaN"), "the payload is not a plain JSON object"),
     "nbf in the future": (lambda: good_token(nbf=NOW + 60), "token not valid yet"),
     "nbf false": (lambda: good_token(nbf=False), "claim `nbf` missing or malformed"),
     "JWE": (encrypted, PARTS),
@@ -186,7 +186,7 @@ ATTACKS: dict[str, tuple[Callable[[], str], str]] = {
         "the payload is not a plain JSON object",
     ),
     "oversized": (lambda: good_token(padding="x" * 8192), "token too long"),
-    "deep payload": (lambda: moment("x", nested(2500)), "the payload is not a plain JSON object"),
+    "deep payload": (lambda: with_literal("x", nested(2500)), "the payload is not a plain JSON object"),
     "deep header": (
         lambda: sign(b'{"x":' + nested(2000).encode() + b"}", claims(), rsa_key(), "RS256"),
         "the header is not a plain JSON object",

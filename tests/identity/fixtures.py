@@ -1,4 +1,4 @@
-"""A small world to test in: keys that sign, an issuer that publishes them, a clock that stands still."""
+"""Keys that sign, an issuer that publishes them, a verifier that trusts it, and a clock that stands still."""
 
 import asyncio
 import json
@@ -127,7 +127,7 @@ class Publisher:
 
 
 @dataclass
-class World:
+class TokenVerifier:
     publisher: Publisher = field(default_factory=Publisher)
     clock: Clock = field(default_factory=Clock)
     issuers: tuple[Issuer, ...] = field(default_factory=lambda: (issuer(),))

@@ -6,7 +6,7 @@ from gateway.demo import MODEL
 from gateway.identity.issuer import Issuer
 from gateway.setting_types import IssuerSettings
 from gateway.wiring.tenants import issuer_of
-from tests.identity.fixtures import NOW, World, header, rsa_key, sign
+from tests.identity.fixtures import NOW, TokenVerifier, header, rsa_key, sign
 
 DIRECTORY = "8eaef023-2b34-4da1-9baa-8bc8c9d6a490"
 TIMES = {"iat": NOW - 10, "exp": NOW + 600}
@@ -149,5 +149,5 @@ def token(name: str, shape: dict[str, Any], head: dict[str, Any] | None = None, 
     return sign(header(**(head or {"typ": ...})), kept, rsa_key(), "RS256")
 
 
-def world(name: str, **changes: Any) -> World:
-    return World(issuers=(provider(name, **changes),))
+def verifier_for(name: str, **changes: Any) -> TokenVerifier:
+    return TokenVerifier(issuers=(provider(name, **changes),))

@@ -42,7 +42,7 @@ def test_the_issuer_is_compared_to_the_letter(iss: object) -> None:
     "value",
     [None, True, False, str(NOW + 60), float(NOW + 60), NOW + 0.5, [NOW], {}, -1, 10**12, 10**400, float("inf")],
 )
-def test_a_moment_is_a_whole_number_of_seconds_in_reach(name: str, value: object) -> None:
+def test_a_timestamp_claim_is_a_whole_number_of_seconds_in_range(name: str, value: object) -> None:
     assert refusal(claims(**{name: value})) == f"claim `{name}` missing or malformed"
 
 

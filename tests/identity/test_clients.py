@@ -6,8 +6,8 @@ import pytest
 
 from gateway.errors import ConfigurationError
 from gateway.identity.clients import MachineClients
-from tests.identity.fixtures import World, good_token, issuer
-from tests.identity.providers import MACHINES, USERS, provider, token, world
+from tests.identity.fixtures import TokenVerifier, good_token, issuer
+from tests.identity.providers import MACHINES, USERS, provider, token, verifier_for
 
 NEITHER = "token is neither clearly a user's nor clearly a machine's"
 
@@ -25,7 +25,7 @@ NEITHER = "token is neither clearly a user's nor clearly a machine's"
 )
 async def test_a_user_whose_token_looks_like_a_machines_gains_nothing(name: str, changes: dict[str, Any]) -> None:
     clients = {"web": {"roles": ["admin"], "tenant": "acme"}}
-    trusted = world(name, client_roles=clients)
+    trusted = verifier_for(name, client_roles=clients)
     assert await trusted.accepts(token(name, USERS[name]))
     assert (await trusted.refusal(token(name, USERS[name], **changes))).message == NEITHER
 
@@ -46,23 +46,23 @@ async def test_a_user_whose_token_looks_like_a_machines_gains_nothing(name: str,
 async def test_a_machine_with_a_sign_of_a_user_or_without_all_of_its_own_is_refused(
     name: str, changes: dict[str, Any]
 ) -> None:
-    assert (await world(name).refusal(token(name, MACHINES[name], **changes))).message == NEITHER
+    assert (await verifier_for(name).refusal(token(name, MACHINES[name], **changes))).message == NEITHER
 
 
 @pytest.mark.parametrize("prefix", ["client:", "support:"])
 async def test_no_user_has_the_subject_of_a_machine_or_of_support(prefix: str) -> None:
-    refused = await World().refusal(good_token(sub=f"{prefix}robot"))
+    refused = await TokenVerifier().refusal(good_token(sub=f"{prefix}robot"))
     assert refused.message == "claim `sub` starts with a reserved prefix"
 
 
 async def test_a_client_of_the_settings_has_their_roles_and_not_those_of_its_token() -> None:
-    trusted = world("entra", client_roles={"robot": {"roles": ["support"]}})
+    trusted = verifier_for("entra", client_roles={"robot": {"roles": ["support"]}})
     assert (await trusted.principal(token("entra", MACHINES["entra"]))).roles == {"support"}
 
 
 async def test_the_roles_of_a_client_are_not_those_of_users_by_way_of_it() -> None:
     """A user who signs in through the client has the user's own roles."""
-    trusted = world("okta", client_roles={"web": {"roles": ["admin"], "tenant": "globex"}})
+    trusted = verifier_for("okta", client_roles={"web": {"roles": ["admin"], "tenant": "globex"}})
     principal = await trusted.principal(token("okta", USERS["okta"]))
     assert principal.roles == {"viewer"}
     assert principal.tenant == "acme"
@@ -70,35 +70,35 @@ async def test_the_roles_of_a_client_are_not_those_of_users_by_way_of_it() -> No
 
 async def test_groups_of_users_give_a_machine_nothing() -> None:
     shape = {**MACHINES["okta"], "groups": ["viewers"], "scp": []}
-    assert (await world("okta").principal(token("okta", shape))).roles == frozenset()
+    assert (await verifier_for("okta").principal(token("okta", shape))).roles == frozenset()
 
 
 async def test_a_client_has_the_tenant_of_the_settings_where_its_token_carries_none() -> None:
-    trusted = world("okta", client_roles={"robot": {"tenant": "globex"}})
+    trusted = verifier_for("okta", client_roles={"robot": {"tenant": "globex"}})
     assert (await trusted.principal(token("okta", MACHINES["okta"], tenant=...))).tenant == "globex"
 
 
 async def test_a_client_that_the_settings_tie_to_a_tenant_acts_in_no_other() -> None:
-    trusted = world("okta", client_roles={"robot": {"tenant": "globex"}})
+    trusted = verifier_for("okta", client_roles={"robot": {"tenant": "globex"}})
     refused = await trusted.refusal(token("okta", MACHINES["okta"], tenant="acme"))
     assert refused.message == "the client may not act for this tenant"
 
 
 async def test_a_client_of_the_settings_acts_only_where_the_issuer_may_speak() -> None:
-    trusted = world("okta", client_roles={"robot": {"tenant": "globex"}}, tenants=["acme"])
+    trusted = verifier_for("okta", client_roles={"robot": {"tenant": "globex"}}, tenants=["acme"])
     refused = await trusted.refusal(token("okta", MACHINES["okta"], tenant=...))
     assert refused.message == "the issuer may not speak for this tenant"
 
 
 @pytest.mark.parametrize("client", [..., None, "", 7, "ro\nbot", "r" * 201])
 async def test_a_machine_names_its_client(client: object) -> None:
-    refused = await world("entra").refusal(token("entra", MACHINES["entra"], azp=client))
+    refused = await verifier_for("entra").refusal(token("entra", MACHINES["entra"], azp=client))
     assert refused.message == "claim `azp` missing or malformed"
 
 
 async def test_older_tokens_of_entra_name_the_client_in_another_claim() -> None:
     shape = {**MACHINES["entra"], "azp": ..., "appid": "robot"}
-    assert (await world("entra").principal(token("entra", shape))).subject == "client:robot"
+    assert (await verifier_for("entra").principal(token("entra", shape))).subject == "client:robot"
 
 
 def test_an_issuer_without_these_settings_has_users_only() -> None:

@@ -15,7 +15,7 @@ from tests.identity.fixtures import (
     AUDIENCE,
     ISSUER,
     NOW,
-    World,
+    TokenVerifier,
     b64,
     claims,
     ec_key,
@@ -37,27 +37,27 @@ JSON = st.recursive(
 )
 
 
-class Door:
-    """A world behind a loop of its own, so that one example after the other can knock."""
+class SyncVerifier:
+    """A verifier on an event loop of its own, which all examples share."""
 
     def __init__(self, runner: asyncio.Runner) -> None:
         self.runner = runner
-        self.world = World()
+        self.verifier = TokenVerifier()
 
-    def knock(self, authorization: Any) -> Principal | None:
+    def verify(self, authorization: Any) -> Principal | None:
         try:
-            return self.runner.run(self.world.authenticator.verify(authorization)).principal
+            return self.runner.run(self.verifier.authenticator.verify(authorization)).principal
         except TokenRefused as refused:
-            # The last net caught something that a reader should have refused: a hole in the fence.
+            # The last net caught something that a parser should have refused: a defect.
             if refused.reason == "unforeseen failure":
                 raise
             return None
 
 
 @pytest.fixture(scope="module")
-def door() -> Iterator[Door]:
+def verifier() -> Iterator[SyncVerifier]:
     with asyncio.Runner() as runner:
-        yield Door(runner)
+        yield SyncVerifier(runner)
 
 
 @st.composite
@@ -86,42 +86,42 @@ def mutations(draw: st.DrawFn) -> tuple[str, str]:
 
 @FUZZ
 @given(mutations())
-def test_a_changed_token_is_never_believed(door: Door, pair: tuple[str, str]) -> None:
+def test_a_changed_token_is_never_believed(verifier: SyncVerifier, pair: tuple[str, str]) -> None:
     original, changed = pair
-    assert (door.knock(f"Bearer {changed}") is not None) is (changed in ORIGINALS)
-    assert door.knock(f"Bearer {original}") is not None
+    assert (verifier.verify(f"Bearer {changed}") is not None) is (changed in ORIGINALS)
+    assert verifier.verify(f"Bearer {original}") is not None
 
 
 @FUZZ
 @given(st.integers(0, len(ORIGINALS[0]) - 1), st.integers(0, 6))
-def test_a_flipped_bit_is_never_believed(door: Door, position: int, bit: int) -> None:
+def test_a_flipped_bit_is_never_believed(verifier: SyncVerifier, position: int, bit: int) -> None:
     token = ORIGINALS[0]
     flipped = token[:position] + chr(ord(token[position]) ^ 1 << bit) + token[position + 1 :]
-    assert door.knock(f"Bearer {flipped}") is None
+    assert verifier.verify(f"Bearer {flipped}") is None
 
 
 @FUZZ
 @given(st.none() | st.text() | st.binary().map(lambda raw: raw.decode("latin-1")))
 @example("Bearer " + "." * 9000)
 @example("Bearer \ud800.\ud800.\ud800")
-def test_a_random_header_is_never_believed(door: Door, authorization: str | None) -> None:
-    assert door.knock(authorization) is None
+def test_a_random_header_is_never_believed(verifier: SyncVerifier, authorization: str | None) -> None:
+    assert verifier.verify(authorization) is None
 
 
 @FUZZ
 @given(st.binary(max_size=60), st.binary(max_size=60), st.binary(max_size=60))
-def test_random_parts_are_never_believed(door: Door, head: bytes, payload: bytes, signature: bytes) -> None:
-    assert door.knock(f"Bearer {b64(head)}.{b64(payload)}.{b64(signature)}") is None
+def test_random_parts_are_never_believed(verifier: SyncVerifier, head: bytes, payload: bytes, signature: bytes) -> None:
+    assert verifier.verify(f"Bearer {b64(head)}.{b64(payload)}.{b64(signature)}") is None
 
 
 @FUZZ
 @given(st.dictionaries(st.sampled_from(["alg", "kid", "typ", "crit", "jwk", "x"]), JSON, min_size=1))
-def test_a_random_header_part_is_refused_or_read(door: Door, changes: dict[str, Any]) -> None:
+def test_a_random_header_part_is_refused_or_read(verifier: SyncVerifier, changes: dict[str, Any]) -> None:
     try:
         token = sign({**header(), **changes}, claims(), rsa_key(), "RS256")
     except UnicodeEncodeError:
         return
-    believed = door.knock(f"Bearer {token}") is not None
+    believed = verifier.verify(f"Bearer {token}") is not None
     assert not believed or not {"alg", "kid", "crit", "jwk"} & {
         name for name in changes if changes[name] != header().get(name)
     }
@@ -130,10 +130,10 @@ def test_a_random_header_part_is_refused_or_read(door: Door, changes: dict[str, 
 @FUZZ
 @given(st.dictionaries(st.sampled_from(sorted([*claims(), "nbf"])), JSON, min_size=1))
 def test_random_claims_under_a_good_signature_are_refused_or_make_a_valid_principal(
-    door: Door, changes: dict[str, Any]
+    verifier: SyncVerifier, changes: dict[str, Any]
 ) -> None:
     signed = claims(**changes)
-    principal = door.knock(f"Bearer {sign(header(), signed, rsa_key(), 'RS256')}")
+    principal = verifier.verify(f"Bearer {sign(header(), signed, rsa_key(), 'RS256')}")
     if principal is not None:
         assert principal.tenant == tenant_id(signed["tenant"])
         assert (principal.subject, principal.issuer) == (signed["sub"], ISSUER)

@@ -59,7 +59,7 @@ def test_a_wrong_setting_is_named(changes: dict[str, Any], fault: str) -> None:
     assert all(line.startswith("issuer `") for line in caught.value.faults)
 
 
-def test_all_faults_are_told_at_once() -> None:
+def test_all_faults_are_reported_at_once() -> None:
     with pytest.raises(ConfigurationError) as caught:
         issuer(audience=(), algorithms=(), leeway_seconds=99)
     assert len(caught.value.faults) == 3

@@ -57,6 +57,6 @@ def test_an_empty_set_is_a_set_without_keys() -> None:
         b'{"keys":[]}' + b" " * MAX_BYTES,
     ],
 )
-def test_what_is_no_key_set_is_refused_as_a_whole(raw: bytes) -> None:
+def test_an_invalid_key_set_is_refused_as_a_whole(raw: bytes) -> None:
     with pytest.raises(ValueError, match=r".+"):
         read_key_set(raw, ("RS256",))

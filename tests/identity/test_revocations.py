@@ -55,9 +55,9 @@ async def test_a_verified_grant_and_a_new_one_are_refused_alike(path: Path) -> N
     verified = await trusted.verify(header)
     assert await trusted.still_holds(verified)
     revoke(path, "grant-0001")
-    for asked in (trusted.still_holds(verified), trusted.verify(header)):
+    for check in (trusted.still_holds(verified), trusted.verify(header)):
         with pytest.raises(TokenRefused, match="support access was revoked") as caught:
-            await asked
+            await check
         assert caught.value.support == verified.principal.support
 
 

@@ -31,7 +31,7 @@ def test_other_spellings_and_types_are_refused(text: object) -> None:
         base64url(text)
 
 
-def test_the_canonical_twin_of_a_refused_spelling_is_read() -> None:
+def test_the_canonical_spelling_of_a_refused_one_is_read() -> None:
     assert base64url("QQ") == b"A"
     assert base64url("QUI") == b"AB"
 

@@ -6,7 +6,7 @@ import pytest
 
 from gateway.errors import ConfigurationError
 from gateway.identity.support import SupportAccess, SupportRules
-from tests.identity.fixtures import ISSUER, NOW, World, good_token, issuer
+from tests.identity.fixtures import ISSUER, NOW, TokenVerifier, good_token, issuer
 
 GRANT: dict[str, Any] = {
     "sub": "support",
@@ -23,12 +23,12 @@ def grant(**changes: Any) -> str:
     return good_token(**{**GRANT, **changes})
 
 
-def granting(**rules: Any) -> World:
-    return World(issuers=(issuer(support=SupportRules(**rules)),))
+def granting(**rules: Any) -> TokenVerifier:
+    return TokenVerifier(issuers=(issuer(support=SupportRules(**rules)),))
 
 
-async def refusal(world: World | None = None, **changes: Any) -> str:
-    return (await (world or granting()).refusal(grant(**changes))).message
+async def refusal(verifier: TokenVerifier | None = None, **changes: Any) -> str:
+    return (await (verifier or granting()).refusal(grant(**changes))).message
 
 
 async def test_a_grant_names_the_person_the_tenant_and_the_reason() -> None:
@@ -57,9 +57,9 @@ async def test_what_nobody_has_signed_names_no_grant() -> None:
 
 
 async def test_an_issuer_without_support_cannot_grant_it() -> None:
-    assert await refusal(World()) == "the issuer may not grant support access"
+    assert await refusal(TokenVerifier()) == "the issuer may not grant support access"
     # nor pass one off as a user's token
-    assert await refusal(World(), jti=..., reason=...) == "the issuer may not grant support access"
+    assert await refusal(TokenVerifier(), jti=..., reason=...) == "the issuer may not grant support access"
 
 
 @pytest.mark.parametrize(
@@ -94,8 +94,8 @@ async def test_a_grant_is_for_one_tenant(tenant: object) -> None:
 
 
 async def test_a_grant_is_for_a_tenant_of_its_issuer() -> None:
-    world = World(issuers=(issuer(support=SupportRules(), tenants={"globex"}),))
-    assert await refusal(world) == "the issuer may not speak for this tenant"
+    verifier = TokenVerifier(issuers=(issuer(support=SupportRules(), tenants={"globex"}),))
+    assert await refusal(verifier) == "the issuer may not speak for this tenant"
 
 
 @pytest.mark.parametrize("roles", [["admin"], ["support", "admin"], ["viewer"], "editor support"])
@@ -108,14 +108,14 @@ async def test_a_grant_without_roles_has_the_role_of_support() -> None:
 
 
 async def test_a_grant_ends_when_it_says_without_leeway() -> None:
-    world, token = granting(), grant()
-    verified = await world.authenticator.verify(f"Bearer {token}")
-    world.clock.now = NOW + 899.9
-    assert await world.authenticator.still_holds(verified)
-    assert await world.accepts(token)
-    world.clock.now = NOW + 900
-    assert not await world.authenticator.still_holds(verified)
-    assert (await world.refusal(token)).message == "token expired"
+    verifier, token = granting(), grant()
+    verified = await verifier.authenticator.verify(f"Bearer {token}")
+    verifier.clock.now = NOW + 899.9
+    assert await verifier.authenticator.still_holds(verified)
+    assert await verifier.accepts(token)
+    verifier.clock.now = NOW + 900
+    assert not await verifier.authenticator.still_holds(verified)
+    assert (await verifier.refusal(token)).message == "token expired"
 
 
 async def test_an_issuer_of_grants_signs_nothing_else_unless_it_may() -> None:

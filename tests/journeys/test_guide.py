@@ -1,12 +1,10 @@
 """The guide is followed in an empty folder: its files are written and its commands are run, in its order."""
 
-import json
 import os
 import re
 import socket
 import subprocess
 import sys
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from gateway.sandbox.dev.issuer import ask_for_token
+from tests.graphql_http import post_graphql
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "your-own-domain.md").read_text()
@@ -66,7 +65,7 @@ class Follower:
             for line in block.text.splitlines():
                 self.run(line)
         elif block.language == "graphql":
-            self.answers.append(self.ask(block.text))
+            self.answers.append(self.answer_from_dev(block.text))
 
     def run(self, line: str) -> None:
         self.ran.append(line)
@@ -84,7 +83,7 @@ class Follower:
             )
             assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
 
-    def ask(self, query: str) -> dict[str, object]:
+    def answer_from_dev(self, query: str) -> dict[str, object]:
         assert self.ran[-1] == "gateway dev"
         ports = free_ports()
         options = ("dev", "--no-reload", "--port", str(ports[0]), "--aws-port", str(ports[1]))
@@ -96,12 +95,8 @@ class Follower:
                 assert running.stdout is not None
                 assert any("Stop with Ctrl-C" in line for line in running.stdout), "it has ended"
                 token = ask_for_token(f"http://127.0.0.1:{ports[1]}", "acme", "viewer")
-                headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-                body = json.dumps({"query": query}).encode()
-                request = urllib.request.Request(f"http://127.0.0.1:{ports[0]}/graphql", body, headers)
-                with urllib.request.urlopen(request, timeout=PATIENCE) as response:
-                    answer: dict[str, object] = json.load(response)
-                    return answer
+                url = f"http://127.0.0.1:{ports[0]}/graphql"
+                return post_graphql(url, token, query, seconds=PATIENCE)
             finally:
                 running.terminate()
 

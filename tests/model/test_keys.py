@@ -116,13 +116,13 @@ def test_shards_are_used_evenly() -> None:
     assert {shard: 900 < used.count(shard) < 1_100 for shard in used} == dict.fromkeys("0123", True)
 
 
-def test_one_moment_in_two_time_zones_has_one_place() -> None:
+def test_one_timestamp_in_two_time_zones_has_one_place() -> None:
     abroad = {**VALUES, "madeAt": AT.astimezone(PARIS)}
     assert rendered(SPREAD, place("made"), abroad) == rendered(SPREAD, place("made"), VALUES)
 
 
 @pytest.mark.parametrize(
-    ("bucket", "moment", "text"),
+    ("bucket", "timestamp", "text"),
     [
         (HOUR, AT, "2026-01-31-23"),
         (DAY, AT, "2026-01-31"),
@@ -132,20 +132,20 @@ def test_one_moment_in_two_time_zones_has_one_place() -> None:
         (MONTH, datetime(99, 1, 1, tzinfo=UTC), "0099-01"),
     ],
 )
-def test_a_bucket_is_a_piece_of_utc_time(bucket: Bucket, moment: datetime, text: str) -> None:
-    assert bucket_of(bucket, moment) == text
+def test_a_bucket_is_a_piece_of_utc_time(bucket: Bucket, timestamp: datetime, text: str) -> None:
+    assert bucket_of(bucket, timestamp) == text
 
 
 def test_an_item_lies_in_the_bucket_of_its_time() -> None:
     assert rendered(LOGGED, LOGGED.primary, VALUES) == ("LOG#o1#2026-01-31", "2026-01-31T23:30:00.000000Z#t1")
 
 
-@pytest.mark.parametrize("moment", ["2026-01-31", datetime(2026, 1, 31)])  # noqa: DTZ001  that is the fault
-def test_a_bucket_refuses_what_is_no_moment(moment: Any) -> None:
+@pytest.mark.parametrize("timestamp", ["2026-01-31", datetime(2026, 1, 31)])  # noqa: DTZ001  that is the fault
+def test_a_bucket_refuses_what_is_not_a_timestamp(timestamp: Any) -> None:
     with pytest.raises(BadUserInput, match="`madeAt` needs a date and time with a time zone"):
-        item_key(ACME, LOGGED, {**VALUES, "madeAt": moment})
+        item_key(ACME, LOGGED, {**VALUES, "madeAt": timestamp})
     with pytest.raises(BadUserInput, match="`madeAt` needs a date and time with a time zone"):
-        buckets_between(DAY, moment, AT)
+        buckets_between(DAY, timestamp, AT)
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_buckets_cover_a_range_over_the_ends_of_months_and_years(
     length=st.timedeltas(timedelta(), timedelta(days=35)),
     share=st.floats(0, 1),
 )
-def test_every_moment_of_a_range_lies_in_one_of_its_buckets(
+def test_every_timestamp_of_a_range_lies_in_one_of_its_buckets(
     bucket: Bucket, first: datetime, length: timedelta, share: float
 ) -> None:
     texts = buckets_between(bucket, first, first + length)

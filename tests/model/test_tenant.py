@@ -29,7 +29,7 @@ def test_anything_else_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize("value", [None, 7, 7.5, True, ["acme"], {"acme": 1}, b"acme", ("acme",)])
-def test_what_is_no_text_is_refused(value: Any) -> None:
+def test_a_value_that_is_not_a_string_is_refused(value: Any) -> None:
     with pytest.raises(BadUserInput):
         tenant_id(value)
 

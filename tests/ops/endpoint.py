@@ -1,4 +1,4 @@
-"""An endpoint that judges as AWS would, holds a row of every tenant, and can be told to have a hole."""
+"""An endpoint that authorises as AWS would, holds a row of every tenant, and can be given a hole."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -45,7 +45,7 @@ def denied() -> AccessDenied:
 
 
 @dataclass
-class Judging(DynamoDB):
+class AuthorizingClient(DynamoDB):
     """`hole` may answer or raise instead; None means that it has no say."""
 
     hole: Callable[[TenantId, str, Mapping[str, Any]], Answer | None] = lambda tenant, operation, body: None

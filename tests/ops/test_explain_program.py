@@ -47,7 +47,7 @@ def test_what_a_role_may_not_read_is_not_in_its_functions(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("text", "options", "told"),
+    ("text", "options", "expected"),
     [
         ("{ gone }", (), "Cannot query field 'gone'"),
         ('mutation { removeCategory(input: {categoryId: "a"}) { errors { code } } }', (), "graphql-core runs it"),
@@ -57,11 +57,11 @@ def test_what_a_role_may_not_read_is_not_in_its_functions(tmp_path: Path) -> Non
         ("{ __typename }", ("--variables", "{"), "cannot be read"),
     ],
 )
-def test_where_nothing_is_generated_the_reason_is_told(
-    tmp_path: Path, text: str, options: tuple[str, ...], told: str
+def test_where_nothing_is_generated_the_reason_is_reported(
+    tmp_path: Path, text: str, options: tuple[str, ...], expected: str
 ) -> None:
     code, output = _run(tmp_path, text, *options)
-    assert (code, told in output) == (1, True), output
+    assert (code, expected in output) == (1, True), output
 
 
 def test_a_function_that_is_gone_leaves_no_source_behind() -> None:

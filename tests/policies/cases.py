@@ -72,7 +72,7 @@ def cases(name: str) -> tuple[Case, ...]:
     return tuple(session_cases(name.removeprefix("session-").removesuffix(".json")))
 
 
-def asked(action: str, keys: tuple[str, ...] | None, **more: Value) -> Context:
+def context_of(action: str, keys: tuple[str, ...] | None, **more: Value) -> Context:
     """The context of a harmless request for keys only."""
     context: Context = {**_TAGS, "dynamodb:Attributes": ("PK", "SK")}
     if keys is not None:
@@ -89,21 +89,21 @@ def row_cases(granted: tuple[str, ...]) -> Iterator[Case]:
     for action in granted:
         name = f"dynamodb:{action}"
         for resource in (TABLE, *(INDEXES if action == "Query" else ())):
-            yield from (Case(True, name, resource, asked(action, keys)) for keys in OWN_KEYS)
-            yield from (Case(False, name, resource, asked(action, keys)) for keys in (*FOREIGN_KEYS, (), None))
+            yield from (Case(True, name, resource, context_of(action, keys)) for keys in OWN_KEYS)
+            yield from (Case(False, name, resource, context_of(action, keys)) for keys in (*FOREIGN_KEYS, (), None))
             for keys in (("TENANT#globex",), ("TENANT#globex#USER#1",)):
-                yield Case(True, name, resource, asked(action, keys) | {"aws:PrincipalTag/TenantId": "globex"})
+                yield Case(True, name, resource, context_of(action, keys) | {"aws:PrincipalTag/TenantId": "globex"})
             for tag in ("", "globex", None):
                 tags: Context = {} if tag is None else {"aws:PrincipalTag/TenantId": tag}
-                bare = {key: value for key, value in asked(action, OWN_KEYS[1]).items() if key not in _TAGS}
+                bare = {key: value for key, value in context_of(action, OWN_KEYS[1]).items() if key not in _TAGS}
                 yield Case(False, name, resource, {**bare, **tags})
 
 
 def other_action_cases(granted: tuple[str, ...]) -> Iterator[Case]:
     for action in sorted(EVERY_ACTION - set(granted)):
         for resource in (TABLE, INDEXES[0]):
-            yield Case(False, f"dynamodb:{action}", resource, asked(action, OWN_KEYS[1]))
-    yield Case(False, "dynamodb:ActionOfNextYear", TABLE, asked("", OWN_KEYS[1]))
+            yield Case(False, f"dynamodb:{action}", resource, context_of(action, OWN_KEYS[1]))
+    yield Case(False, "dynamodb:ActionOfNextYear", TABLE, context_of("", OWN_KEYS[1]))
     yield Case(False, "s3:GetObject", "arn:aws:s3:::bucket/key", dict(_TAGS))
     yield Case(False, "sts:AssumeRole", TENANT_ROLE, dict(_TAGS))
 
@@ -126,7 +126,7 @@ def layer_cases(granted: tuple[str, ...]) -> Iterator[Case]:
     yield from key_cases()
     for action in granted:
         for resource in (*ELSEWHERE, *(() if action == "Query" else INDEXES)):
-            yield Case(False, f"dynamodb:{action}", resource, asked(action, OWN_KEYS[1]))
+            yield Case(False, f"dynamodb:{action}", resource, context_of(action, OWN_KEYS[1]))
     yield from table_key_cases()
 
 
@@ -177,22 +177,22 @@ def partition_cases(model: Model, role: Role, actions: Sequence[str]) -> Iterato
 def _partition_cases(action: str, resource: str, subject: Context, allowed: Mapping[str, bool]) -> Iterator[Case]:
     name = f"dynamodb:{action}"
     for path, expected in allowed.items():
-        yield Case(expected, name, resource, asked(action, (f"TENANT#acme#{path}",)) | subject)
-        yield Case(False, name, resource, asked(action, (f"TENANT#globex#{path}",)) | subject)
+        yield Case(expected, name, resource, context_of(action, (f"TENANT#acme#{path}",)) | subject)
+        yield Case(False, name, resource, context_of(action, (f"TENANT#globex#{path}",)) | subject)
         globex: Context = {"aws:PrincipalTag/TenantId": "globex"}
-        yield Case(expected, name, resource, asked(action, (f"TENANT#globex#{path}",)) | subject | globex)
+        yield Case(expected, name, resource, context_of(action, (f"TENANT#globex#{path}",)) | subject | globex)
         if "/index/" in resource:
-            yield Case(False, name, f"{resource}9", asked(action, (f"TENANT#acme#{path}",)) | subject)
+            yield Case(False, name, f"{resource}9", context_of(action, (f"TENANT#acme#{path}",)) | subject)
     good = next((path for path, expected in allowed.items() if expected), None)
     bad = next((path for path, expected in allowed.items() if not expected), None)
     if good is None:
         return
     own = f"TENANT#acme#{good}"
     for others in ((f"TENANT#globex#{good}",), (own, f"TENANT#globex#{good}"), (), (own, f"TENANT#acme#{bad}")):
-        yield Case(False, name, resource, asked(action, others) | subject)
-    yield Case(False, name, resource, asked(action, None) | subject)
+        yield Case(False, name, resource, context_of(action, others) | subject)
+    yield Case(False, name, resource, context_of(action, None) | subject)
     for tenant in ({}, {"aws:PrincipalTag/TenantId": ""}, {"aws:PrincipalTag/TenantId": "globex"}):
-        bare = {key: value for key, value in asked(action, (own,)).items() if key not in _TAGS}
+        bare = {key: value for key, value in context_of(action, (own,)).items() if key not in _TAGS}
         yield Case(False, name, resource, {**bare, **subject, **tenant})
 
 
@@ -204,12 +204,14 @@ def find_cases(path: str, names: Sequence[str]) -> Iterator[Case]:
         name = f"dynamodb:{action}"
         for attribute in sorted(every | MODEL.table.reserved):
             for keys in ((key,), (own, key)):
-                yield Case(attribute in names, name, INDEXES[0], asked(action, keys, Attributes=("PK", attribute)))
-        yield Case(True, name, INDEXES[0], asked(action, (key,), Attributes=tuple(names)))
-        yield Case(False, name, INDEXES[0], asked(action, (key.replace("acme", "globex"),), Attributes=tuple(names)))
+                yield Case(attribute in names, name, INDEXES[0], context_of(action, keys, Attributes=("PK", attribute)))
+        yield Case(True, name, INDEXES[0], context_of(action, (key,), Attributes=tuple(names)))
+        yield Case(
+            False, name, INDEXES[0], context_of(action, (key.replace("acme", "globex"),), Attributes=tuple(names))
+        )
         for select in ("ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"):
-            yield Case(False, name, INDEXES[0], asked(action, (key,), Select=select))
-        elsewhere = asked(action, (key.replace("acme", "globex"),), Attributes=("PK", "verified"))
+            yield Case(False, name, INDEXES[0], context_of(action, (key,), Select=select))
+        elsewhere = context_of(action, (key.replace("acme", "globex"),), Attributes=("PK", "verified"))
         yield Case(False, name, INDEXES[0], elsewhere | {"aws:PrincipalTag/TenantId": "globex"})
 
 
@@ -220,8 +222,8 @@ def closed_cases(role: str) -> Iterator[Case]:
         for key in keys:
             for resource in (TABLE, *INDEXES, ELSEWHERE[0]):
                 for found in ((key,), (OWN_KEYS[1][0], key)):
-                    yield Case(False, f"dynamodb:{action}", resource, asked(action, found, Attributes=("PK",)))
-                other = asked(action, (key.replace("acme", "globex"),), Attributes=("PK",))
+                    yield Case(False, f"dynamodb:{action}", resource, context_of(action, found, Attributes=("PK",)))
+                other = context_of(action, (key.replace("acme", "globex"),), Attributes=("PK",))
                 yield Case(False, f"dynamodb:{action}", resource, other | {"aws:PrincipalTag/TenantId": "globex"})
 
 
@@ -234,19 +236,19 @@ def attribute_cases(*, sees_personal: bool, finds: Sequence[str] = ()) -> Iterat
         for name in sorted(names | MODEL.table.reserved):
             allowed = sees_personal or name not in hidden
             for attributes in ((name,), ("PK", "SK", name)):
-                yield Case(allowed, f"dynamodb:{action}", TABLE, asked(action, keys, Attributes=attributes))
+                yield Case(allowed, f"dynamodb:{action}", TABLE, context_of(action, keys, Attributes=attributes))
         for name in sorted(hidden):
-            elsewhere = asked(action, keys, Attributes=("PK", name))
+            elsewhere = context_of(action, keys, Attributes=("PK", name))
             yield Case(sees_personal, f"dynamodb:{action}", ELSEWHERE[0], elsewhere)
         for select in ("ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"):
-            yield Case(sees_personal, f"dynamodb:{action}", TABLE, asked(action, keys, Select=select))
-        yield Case(True, f"dynamodb:{action}", TABLE, asked(action, keys, Select="COUNT"))
+            yield Case(sees_personal, f"dynamodb:{action}", TABLE, context_of(action, keys, Select=select))
+        yield Case(True, f"dynamodb:{action}", TABLE, context_of(action, keys, Select="COUNT"))
         for pattern in hidden_partitions(MODEL, frozenset(personal_attributes(MODEL))):
             named = f"TENANT#acme#{pattern.replace('*', 'ann@example.com')}"
             opened = sees_personal or pattern in finds
             for found in ((named,), (keys[0], named)):
-                yield Case(opened, f"dynamodb:{action}", INDEXES[0], asked(action, found))
-            other = asked(action, (named.replace("acme", "globex"),)) | {"aws:PrincipalTag/TenantId": "globex"}
+                yield Case(opened, f"dynamodb:{action}", INDEXES[0], context_of(action, found))
+            other = context_of(action, (named.replace("acme", "globex"),)) | {"aws:PrincipalTag/TenantId": "globex"}
             yield Case(opened, f"dynamodb:{action}", INDEXES[0], other)
 
 
@@ -261,7 +263,7 @@ def gateway_cases() -> Iterator[Case]:
 
 
 def endpoint_cases() -> Iterator[Case]:
-    """The network's door: the tenants' role, with a tenant, on the table."""
+    """The policy of the VPC endpoint: the tenants' role, with a tenant, on the table."""
     caller: Context = {**_TAGS, "aws:PrincipalArn": TENANT_ROLE}
     for action in ITEM_ACTIONS:
         yield from (Case(True, f"dynamodb:{action}", resource, caller) for resource in (TABLE, *INDEXES))

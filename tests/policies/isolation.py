@@ -1,4 +1,4 @@
-"""What is wrong with a policy document, judged by itself: no layer may lean on another."""
+"""What is wrong with a policy document, evaluated by itself: no layer may rely on another."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -30,19 +30,19 @@ def faults(name: str, document: Mapping[str, Any]) -> Iterator[str]:
     if name == TRUST_FILE:
         yield from trust_faults(parsed)
         return
-    judge = _without_principal(document) if name == ENDPOINT_FILE else alone(parsed)
-    yield from (_told(case) for case in cases(name) if _allows(judge, case) is not case.allowed)
+    policy_set = _without_principal(document) if name == ENDPOINT_FILE else alone(parsed)
+    yield from (_sentence(case) for case in cases(name) if _allows(policy_set, case) is not case.allowed)
     if name == GATEWAY_FILE:
         beside = PolicySet((parsed, EVERYTHING))
         data = (Case(False, action, "*") for action in ("dynamodb:GetItem", "dynamodb:Scan", "dax:GetItem"))
-        yield from (f"beside a further grant {_told(case)}" for case in data if _allows(beside, case))
+        yield from (f"beside a further grant {_sentence(case)}" for case in data if _allows(beside, case))
 
 
 def _allows(policies: PolicySet, case: Case) -> bool:
     return evaluate(policies, Authorisation(case.action, case.resource, case.context)).allowed
 
 
-def _told(case: Case) -> str:
+def _sentence(case: Case) -> str:
     verb = "does not allow" if case.allowed else "allows"
     return f"{verb} {case.action} on {case.resource} with {case.context}"
 

@@ -53,8 +53,8 @@ def _before_the_solver() -> list[str]:
     fates = [(*case, kind) for case, kind in zip(cases, _solver_fates(cases), strict=True)]
     _table("before the solver alone", [(name, kind) for name, _, kind in fates])
     counted = Counter(kind for *_, kind in fates)
-    told = ", ".join(f"{count} {kind}" for kind, count in sorted(counted.items()))
-    print(f"{len(fates)} mutants before the solver alone: {told}")
+    summary = ", ".join(f"{count} {kind}" for kind, count in sorted(counted.items()))
+    print(f"{len(fates)} mutants before the solver alone: {summary}")
     return [f"{name}: {mutant.title} (before the solver)" for name, mutant, kind in fates if kind == "survived"]
 
 

@@ -57,7 +57,7 @@ def test_every_pattern_and_every_index_is_in_the_table() -> None:
     sent = list(requests(TENANTS[0]))
     assert {pattern for pattern, _, _ in sent} == set(MODEL.patterns)
     assert {body.get("IndexName") for _, _, body in sent} == {None, *(index.name for index in MODEL.table.indexes)}
-    assert {asked.pattern for asked in questions(MODEL, TENANTS[0])} == set(MODEL.patterns)
+    assert {question.pattern for question in questions(MODEL, TENANTS[0])} == set(MODEL.patterns)
 
 
 @pytest.mark.parametrize("role", tuple(MODEL.all_roles))

@@ -20,7 +20,7 @@ from gateway.iam.policies.generate import session_document
 from gateway.iam.policies.roles import gateway_role
 from gateway.model.model import Model
 from gateway.model.role import ALL, PERSONAL, Role
-from tests.policies.cases import Case, asked
+from tests.policies.cases import Case, context_of
 from tests.policies.declared_meaning import READS
 from tests.policies.fixtures import TABLE, alone
 from tests.policies.test_random_roles import declared
@@ -62,14 +62,14 @@ def cases(role: Role) -> Iterator[Case]:
             for name in NAMES:
                 names = ("PK", name)
                 expected = may(role, path, frozenset(names), "SPECIFIC_ATTRIBUTES")
-                yield Case(expected, f"dynamodb:{action}", INDEX, asked(action, (key,), Attributes=names))
+                yield Case(expected, f"dynamodb:{action}", INDEX, context_of(action, (key,), Attributes=names))
                 both = (key, "TENANT#acme#USER#u-2")
-                yield Case(expected, f"dynamodb:{action}", INDEX, asked(action, both, Attributes=names))
+                yield Case(expected, f"dynamodb:{action}", INDEX, context_of(action, both, Attributes=names))
                 foreign = (key.replace("acme", "globex"),)
-                yield Case(False, f"dynamodb:{action}", INDEX, asked(action, foreign, Attributes=names))
+                yield Case(False, f"dynamodb:{action}", INDEX, context_of(action, foreign, Attributes=names))
             for select in ("COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"):
                 expected = may(role, path, frozenset(("PK",)), select)
-                context = asked(action, (key,), Attributes=("PK",), Select=select)
+                context = context_of(action, (key,), Attributes=("PK",), Select=select)
                 yield Case(expected, f"dynamodb:{action}", INDEX, context)
 
 

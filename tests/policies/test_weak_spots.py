@@ -21,7 +21,7 @@ from gateway.store.access import Access
 from gateway.store.plan import Window, plan_listing
 from gateway.store.rows import Rows
 from gateway.store.table import Table
-from tests.policies.cases import asked
+from tests.policies.cases import context_of
 from tests.policies.fixtures import DEPLOYMENT, NAME, REGION, SHIPPED, TABLE, TENANT_ROLE, alone, rendered
 
 ACME = tenant_id("acme")
@@ -33,7 +33,7 @@ def key(pk: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("twin", ["acme2", "acme-shop", "acmeUSER", "acm", "acme ", "ACME", "a"])
-def test_prefix_twins_are_other_tenants(twin: str) -> None:
+def test_tenants_that_share_a_prefix_are_different_tenants(twin: str) -> None:
     assert PERMISSIONS.check("GetItem", key("TENANT#acme#USER#1")).allowed
     assert not PERMISSIONS.check("GetItem", key(f"TENANT#{twin}#USER#1")).allowed
     assert not PERMISSIONS.check("GetItem", key(f"TENANT#{twin}")).allowed
@@ -50,7 +50,7 @@ def test_an_unscoped_list_is_denied_to_everybody(role: str, more: dict[str, Any]
 @pytest.mark.parametrize("name", ["tenant-role.json", "boundary.json", "session-admin.json", "session-viewer.json"])
 def test_a_missing_null_guard_would_open_the_table(name: str) -> None:
     """ForAllValues holds for an empty set: the guard is what stops a request without keys."""
-    request = Authorisation("dynamodb:Query", TABLE, asked("Query", None))
+    request = Authorisation("dynamodb:Query", TABLE, context_of("Query", None))
     assert not evaluate(alone(rendered(name)), request).allowed
     unguarded = copy.deepcopy(dict(SHIPPED[name]))
     unguarded["Statement"] = [clause for clause in unguarded["Statement"] if clause["Sid"] != "NeverWithoutKey"]
@@ -78,7 +78,7 @@ class Pages(DynamoDB):
     """Every partition of an index has three pages of one row, of which only the last has no more."""
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.queried: list[str] = []
 
     async def call(
         self,
@@ -90,8 +90,8 @@ class Pages(DynamoDB):
         deadline: float | None = None,
     ) -> dict[str, Any]:
         partition = body["ExpressionAttributeValues"][":pk"]["S"]
-        self.asked.append(partition)
-        page = self.asked.count(partition)
+        self.queried.append(partition)
+        page = self.queried.count(partition)
         number = f"{partition[-1]}{page}"
         row = {
             "PK": {"S": f"TENANT#acme#ORDER#{number}"},
@@ -118,6 +118,6 @@ async def test_a_fan_out_follows_the_pages_of_every_shard() -> None:
     page = await Table(client, MODEL, renew).query(Access(session), plan)
     shards = len(plan.groups[0])
     assert shards > 1
-    assert len(client.asked) == 3 * shards
+    assert len(client.queried) == 3 * shards
     assert len({item.values["orderId"] for item in page.items}) == 3 * shards
     assert not page.more

@@ -1,4 +1,4 @@
-"""Who may assume the tenants' role, and with what: each of the three actions judged alone."""
+"""Who may assume the tenants' role, and with what: each of the three actions evaluated alone."""
 
 import json
 from collections.abc import Iterator

@@ -5,7 +5,7 @@ import pytest
 from gateway.demo import MODEL
 from gateway.errors import ConfigurationError
 from gateway.sandbox.assembly import build, engine_for
-from gateway.sandbox.aws.engine import ask
+from gateway.sandbox.aws.engine import call_engine
 from gateway.sandbox.aws.tables import create
 from gateway.sandbox.ready import Options
 from tests.sandbox.wire import URL
@@ -17,7 +17,7 @@ async def test_a_table_from_before_is_left_as_it_is() -> None:
     try:
         await create(engine, options.table, MODEL.table)
         assembly = await build(options, engine, URL)
-        found = await ask(engine, "Scan", {"TableName": options.table, "Select": "COUNT"})
+        found = await call_engine(engine, "Scan", {"TableName": options.table, "Select": "COUNT"})
     finally:
         await engine.close()
     assert not assembly.ready.seeded

@@ -29,7 +29,7 @@ from tests.sandbox.wire import another_engine
 PATIENCE = 300.0  # of a busy machine
 STUB = "tests.sandbox.stub_gateway"
 EVERYWHERE = "0.0.0.0"  # noqa: S104  # what is printed for it is tested
-WANTED = Dev(port=0, aws_port=0, command=(STUB,))
+OPTIONS = Dev(port=0, aws_port=0, command=(STUB,))
 RUN = f"""
 import sys
 from gateway.cli.dev import Dev, dev, while_it_runs
@@ -75,14 +75,14 @@ def test_it_runs_on_free_ports_until_it_is_told_to_end(monkeypatch: pytest.Monke
 
     def look() -> None:
         port = re.search(r"http://127\.0\.0\.1:(\d+)/graphql", out.getvalue())
-        seen.update(_asked(int(port[1])) if port else {})
+        seen.update(_health(int(port[1])) if port else {})
         _terminate()
 
     _until(out, "Stop with Ctrl-C", look)
     with another_engine() as url, listen(0) as first, listen(0) as second:
         ports = [taken.getsockname()[1] for taken in (first, second)]
-        wanted = replace(WANTED, host=EVERYWHERE, port=ports[0], aws_port=ports[1], dynamodb_endpoint=url)
-        assert dev(wanted, Console(file=out, width=200)) == 0
+        options = replace(OPTIONS, host=EVERYWHERE, port=ports[0], aws_port=ports[1], dynamodb_endpoint=url)
+        assert dev(options, Console(file=out, width=200)) == 0
     for port in ports:
         assert f"port {port} is in use: using http://127.0.0.1:" in out.getvalue()
     assert "stopped" in out.getvalue()
@@ -93,7 +93,7 @@ def test_it_runs_on_free_ports_until_it_is_told_to_end(monkeypatch: pytest.Monke
     assert not {"AWS_SESSION_TOKEN", "AWS_PROFILE"} & set(seen)
 
 
-def _asked(port: int) -> dict[str, str]:
+def _health(port: int) -> dict[str, str]:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     connection.request("GET", "/")
     found: dict[str, str] = json.loads(connection.getresponse().read())
@@ -154,45 +154,45 @@ def test_a_sandbox_that_is_killed_ends_it_with_a_message() -> None:
 def test_a_gateway_that_fails_ends_it_with_a_message() -> None:
     out = io.StringIO()
     with another_engine() as url:
-        wanted = replace(WANTED, command=(STUB, "--fail"), dynamodb_endpoint=url)
-        assert dev(wanted, Console(file=out, width=200)) == 1
+        options = replace(OPTIONS, command=(STUB, "--fail"), dynamodb_endpoint=url)
+        assert dev(options, Console(file=out, width=200)) == 1
     assert "the gateway did not start" in out.getvalue()
 
 
 def test_an_engine_that_is_not_there_ends_it_with_a_message() -> None:
     out = io.StringIO()
     url = f"http://127.0.0.1:{free_port(0)}"
-    assert dev(replace(WANTED, dynamodb_endpoint=url), Console(file=out, width=200)) == 1
+    assert dev(replace(OPTIONS, dynamodb_endpoint=url), Console(file=out, width=200)) == 1
     assert f"the engine at {url}/ does not respond" in out.getvalue()
 
 
 def test_an_address_of_another_machine_is_a_message() -> None:
     out = io.StringIO()
     with another_engine() as url:
-        wanted = replace(WANTED, host="192.0.2.1", dynamodb_endpoint=url)
-        assert dev(wanted, Console(file=out, width=200)) == 1
+        options = replace(OPTIONS, host="192.0.2.1", dynamodb_endpoint=url)
+        assert dev(options, Console(file=out, width=200)) == 1
     assert "cannot listen on 192.0.2.1 port 0" in out.getvalue()
 
 
-def test_with_reload_only_the_gateway_is_started_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_reload_only_the_gateway_is_restarted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(commands, "_PACKAGE", tmp_path)
     out = io.StringIO()
     pids: list[str] = []
-    moments: list[str] = []
+    access_keys: list[str] = []
 
     def change() -> None:
         port = int(re.findall(r"http://127\.0\.0\.1:(\d+)/graphql", out.getvalue())[0])
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             try:
-                found = _asked(port)
+                found = _health(port)
             except OSError:
                 continue
             finally:
                 time.sleep(0.02)
             if found["pid"] not in pids:
                 pids.append(found["pid"])
-                moments.append(found["AWS_ACCESS_KEY_ID"])
+                access_keys.append(found["AWS_ACCESS_KEY_ID"])
                 (tmp_path / "module.py").write_text(f"changed = {len(pids)}\n")
             if len(pids) == 2:
                 break
@@ -200,9 +200,9 @@ def test_with_reload_only_the_gateway_is_started_anew(tmp_path: Path, monkeypatc
 
     _until(out, "Stop with Ctrl-C", change)
     with another_engine() as url:
-        assert dev(replace(WANTED, reload=True, dynamodb_endpoint=url), Console(file=out, width=200)) == 0
+        assert dev(replace(OPTIONS, reload=True, dynamodb_endpoint=url), Console(file=out, width=200)) == 0
     assert len(pids) == 2
-    assert len(set(moments)) == 1
+    assert len(set(access_keys)) == 1
 
 
 ADOPTER = """
@@ -235,7 +235,7 @@ def test_with_reload_a_change_of_ones_own_domain_restarts_the_gateway(
         port = int(re.findall(r"http://127\.0\.0\.1:(\d+)/graphql", out.getvalue())[0])
         for _ in range(400):
             try:
-                found = _asked(port)["pid"]
+                found = _health(port)["pid"]
             except OSError:
                 continue
             finally:
@@ -249,8 +249,8 @@ def test_with_reload_a_change_of_ones_own_domain_restarts_the_gateway(
 
     _until(out, "Stop with Ctrl-C", change)
     with another_engine() as url:
-        wanted = replace(WANTED, reload=True, dynamodb_endpoint=url, domains=(name,))
-        assert dev(wanted, Console(file=out, width=200)) == 0
+        options = replace(OPTIONS, reload=True, dynamodb_endpoint=url, domains=(name,))
+        assert dev(options, Console(file=out, width=200)) == 0
     assert len(pids) == 2
     assert "notes" in out.getvalue()
     assert "/demo" not in out.getvalue()

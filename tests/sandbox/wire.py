@@ -92,7 +92,7 @@ def boto(api: str, url: str, credentials: Credentials) -> Iterator[Any]:
 
 def assume(url: str, gateway: Credentials, tenant: str, policy: str | None = VIEWER, **more: Any) -> Credentials:
     """A session of a tenant, as the gateway opens it."""
-    wanted = {
+    arguments = {
         "RoleArn": TENANT_ROLE,
         "RoleSessionName": f"viewer@{tenant}",
         "SourceIdentity": tenant,
@@ -101,7 +101,7 @@ def assume(url: str, gateway: Credentials, tenant: str, policy: str | None = VIE
         **more,
     }
     with boto("sts", url, gateway) as client:
-        given = client.assume_role(**wanted)["Credentials"]
+        given = client.assume_role(**arguments)["Credentials"]
     expires_at = given["Expiration"].timestamp()
     return Credentials(given["AccessKeyId"], given["SecretAccessKey"], given["SessionToken"], expires_at)
 
@@ -111,10 +111,10 @@ class Recorded:
     """An engine that answers the same to everything and keeps what it was asked."""
 
     answer: EngineResponse
-    asked: list[tuple[str, bytes]] = field(default_factory=list)
+    called: list[tuple[str, bytes]] = field(default_factory=list)
 
     async def call(self, target: str, body: bytes) -> EngineResponse:
-        self.asked.append((target, body))
+        self.called.append((target, body))
         return self.answer
 
     async def close(self) -> None: ...

@@ -1,4 +1,4 @@
-"""A busy loop has few turns: whoever waits at the door is let in within a handful of them."""
+"""A busy loop has few turns: a waiting connection is accepted within a handful of them."""
 
 import asyncio
 import errno
@@ -54,7 +54,7 @@ def test_all_who_wait_are_let_in_together() -> None:
         assert runner.run(run()) <= FEW_TURNS
 
 
-def test_processes_that_share_a_door_share_who_waits_there() -> None:
+def test_processes_that_share_a_listener_share_its_connections() -> None:
     async def run() -> list[int]:
         counts = [0, 0]
 
@@ -88,12 +88,12 @@ def test_after_the_stop_nobody_is_let_in() -> None:
         assert late.connect_ex(address) != 0
 
 
-def test_without_descriptors_the_door_rests_and_opens_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_descriptors_the_listener_pauses_and_accepts_again(monkeypatch: pytest.MonkeyPatch) -> None:
     class Exhausted(socket.socket):
-        asked = 0
+        accepts = 0
 
         def accept(self) -> tuple[socket.socket, Any]:
-            type(self).asked += 1
+            type(self).accepts += 1
             raise OSError(errno.EMFILE, "too many open files")
 
     async def run() -> None:
@@ -104,11 +104,11 @@ def test_without_descriptors_the_door_rests_and_opens_again(monkeypatch: pytest.
             changed.setattr("gateway.serving.acceptor._REST_SECONDS", 0.5)
             with socket.create_connection(listening.getsockname()), closing(acceptor):
                 for times in (1, 2):
-                    while Exhausted.asked < times:  # noqa: ASYNC110  it tells nobody
+                    while Exhausted.accepts < times:  # noqa: ASYNC110  it tells nobody
                         await asyncio.sleep(0.01)
                     for _ in range(20):
                         await asyncio.sleep(0)
-                    assert Exhausted.asked == times, "it was asked in every turn"
+                    assert Exhausted.accepts == times, "it was asked in every turn"
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(run())

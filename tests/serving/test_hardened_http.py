@@ -133,7 +133,7 @@ async def _answer(reader: StreamReader) -> tuple[bytes, bytes]:
 
 
 @pytest.mark.parametrize("begun", [b"", b"GET /", b"GET / HTTP/1.1\r\nhost: h", b"\r\n"])
-async def test_who_sends_no_whole_head_is_cut_off(begun: bytes) -> None:
+async def test_a_client_that_sends_no_whole_head_is_cut_off(begun: bytes) -> None:
     async with serving() as served:
         reader, writer = await served.connect()
         writer.write(begun)
@@ -199,7 +199,7 @@ async def test_a_slow_body_is_left_to_whoever_reads_it() -> None:
         assert (await _answer(reader))[1] == b"30"
 
 
-async def test_who_sends_a_long_body_that_nobody_reads_still_gets_the_answer_and_may_ask_again() -> None:
+async def test_a_client_that_sends_a_long_body_that_nobody_reads_still_gets_the_answer_and_may_ask_again() -> None:
     async with serving(HttpLimits(head_bytes=20_000)) as served:
         reader, writer = await served.connect()
         writer.write(b"POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 500000\r\n\r\n")
@@ -211,7 +211,7 @@ async def test_who_sends_a_long_body_that_nobody_reads_still_gets_the_answer_and
         assert (await _answer(reader))[1] == b"hello"
 
 
-async def test_who_is_refused_while_sending_a_body_gets_the_answer_and_no_reset() -> None:
+async def test_a_client_that_is_refused_while_sending_a_body_gets_the_answer_and_no_reset() -> None:
     async with serving(HttpLimits(linger_seconds=PATIENCE)) as served:
         reader, writer = await served.connect()
         writer.write(POST % b"/refused" + b"content-length: 8000000\r\n\r\n")
@@ -227,7 +227,7 @@ async def test_who_is_refused_while_sending_a_body_gets_the_answer_and_no_reset(
 
 
 @pytest.mark.parametrize("sent", [b"a", b"1\r\na\r\n" * 10 + GET])
-async def test_who_goes_on_sending_after_a_refusal_is_cut_off(sent: bytes) -> None:
+async def test_a_client_that_goes_on_sending_after_a_refusal_is_cut_off(sent: bytes) -> None:
     async with serving(HttpLimits(linger_seconds=0.05)) as served:
         reader, writer = await served.connect()
         writer.write(POST % b"/refused" + CHUNKED)
@@ -258,7 +258,7 @@ async def test_requests_in_one_breath_are_all_answered() -> None:
             assert (await _answer(reader))[1] == b"hello"
 
 
-async def test_who_takes_no_answer_is_cut_off() -> None:
+async def test_a_client_that_takes_no_answer_is_cut_off() -> None:
     async with serving() as served:
         _, writer = await served.connect()
         writer.transport.pause_reading()  # type: ignore[attr-defined]  # a transport that reads
@@ -266,7 +266,7 @@ async def test_who_takes_no_answer_is_cut_off() -> None:
         await _until(lambda: served.state.total_requests == 1 and not served.state.connections)
 
 
-async def test_who_takes_an_answer_slowly_gets_all_of_it() -> None:
+async def test_a_client_that_takes_an_answer_slowly_gets_all_of_it() -> None:
     async with serving(HttpLimits(stalled_seconds=20)) as served:
         reader, writer = await served.connect()
         writer.write(GET.replace(b"/ ", b"/large ").replace(b"here", b"here\r\nconnection: close"))
@@ -291,7 +291,7 @@ async def test_while_it_drains_an_answer_is_the_last_of_its_connection() -> None
         assert await _rest(reader) == b""
 
 
-def test_who_leaves_before_the_answers_is_no_error(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_client_that_leaves_before_the_answers_is_not_an_error(caplog: pytest.LogCaptureFixture) -> None:
     async def leave() -> None:
         async with serving(HttpLimits()) as served:
             _, writer = await served.connect()
@@ -307,7 +307,7 @@ def test_who_leaves_before_the_answers_is_no_error(caplog: pytest.LogCaptureFixt
     assert not caplog.records
 
 
-async def test_who_leaves_is_told_of(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_client_that_leaves_is_noticed(caplog: pytest.LogCaptureFixture) -> None:
     async with serving(HttpLimits()) as served:
         _, writer = await served.connect()
         writer.write(GET.replace(b"/ ", b"/never "))
@@ -368,7 +368,7 @@ async def test_a_head_is_asked_for_without_its_body() -> None:
         assert body == b"hello"
 
 
-async def test_who_waits_to_be_asked_for_the_body_is_asked() -> None:
+async def test_a_client_that_waits_to_be_asked_for_the_body_is_asked() -> None:
     async with serving(HttpLimits()) as served:
         reader, writer = await served.connect()
         writer.write(b"POST /body HTTP/1.1\r\nhost: h\r\ncontent-length: 3\r\nexpect: 100-continue\r\n\r\n")
@@ -387,7 +387,7 @@ async def test_a_wish_for_another_protocol_is_answered_in_this_one_and_ends_the_
         assert answer.count(b"HTTP/1.1 200 ") == 1
 
 
-async def test_who_sends_empty_lines_between_requests_is_idle_all_the_same() -> None:
+async def test_a_client_that_sends_empty_lines_between_requests_is_idle_all_the_same() -> None:
     async with serving(HttpLimits()) as served:
         served.config.timeout_keep_alive = 1
         reader, writer = await served.connect()
@@ -504,7 +504,7 @@ async def _takes_two_answers(seconds: float) -> bool:
     return False
 
 
-async def test_who_takes_one_answer_after_the_other_is_not_cut_off() -> None:
+async def test_a_client_that_takes_one_answer_after_the_other_is_not_cut_off() -> None:
     for seconds in (1, 4, 16):  # a machine may be too busy to take an answer in a second
         if await _takes_two_answers(seconds):
             return
@@ -552,7 +552,7 @@ async def test_an_address_may_be_whole() -> None:
         assert (await _answer(reader))[1] == b"hello"
 
 
-async def test_who_was_not_asked_for_the_body_sends_the_next_request_elsewhere() -> None:
+async def test_a_client_that_was_not_asked_for_the_body_sends_the_next_request_elsewhere() -> None:
     """It would be taken for the body."""
     async with serving(HttpLimits()) as served:
         reader, writer = await served.connect()
@@ -582,7 +582,7 @@ async def test_an_answer_without_a_body_may_tell_its_length() -> None:
         assert (await _answer(reader))[1] == b"hello"
 
 
-async def test_who_fails_before_anything_was_sent_is_answered_for() -> None:
+async def test_an_app_that_fails_before_anything_was_sent_is_answered_for() -> None:
     """Without an answer clients ask again."""
     async with serving(HttpLimits()) as served:
         reader, writer = await served.connect()
@@ -590,7 +590,7 @@ async def test_who_fails_before_anything_was_sent_is_answered_for() -> None:
         assert (await _rest(reader)).startswith(b"HTTP/1.1 500 ")
 
 
-async def test_who_fails_after_the_answer_does_not_end_the_next_one() -> None:
+async def test_an_app_that_fails_after_the_answer_does_not_end_the_next_one() -> None:
     async with serving(HttpLimits()) as served:
         reader, writer = await served.connect()
         for _ in range(2):
@@ -599,7 +599,7 @@ async def test_who_fails_after_the_answer_does_not_end_the_next_one() -> None:
             assert (await _answer(reader))[1] == b"hello"
 
 
-async def test_who_leaves_a_failed_answer_is_cut_off() -> None:
+async def test_a_client_that_does_not_take_a_failed_answer_is_cut_off() -> None:
     async with serving(HttpLimits(stalled_seconds=0.1)) as served:
         _, writer = await served.connect()
         writer.transport.pause_reading()  # type: ignore[attr-defined]  # a transport that reads

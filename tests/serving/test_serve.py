@@ -1,4 +1,4 @@
-"""The process: started, asked, told to stop; what is under way is finished."""
+"""The process: it starts, answers and stops; what is under way is finished."""
 
 import asyncio
 import http.client
@@ -59,7 +59,7 @@ class Served:
             except OSError:
                 return 0
 
-    def ask(self, token: str, query: str) -> Any:
+    def post(self, token: str, query: str) -> Any:
         with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)) as connection:
             headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
             connection.request("POST", "/graphql", json.dumps({"query": query}), headers)
@@ -104,7 +104,7 @@ class Served:
 def test_a_stop_drains_first_and_finishes_what_is_under_way(sandbox: Sandbox) -> None:
     token = sandbox.token("acme", "viewer")
     with Served(sandbox, drain_timeout_seconds=NEVER) as served:
-        assert served.ask(token, "{ categories { nodes { title } } }")["data"]
+        assert served.post(token, "{ categories { nodes { title } } }")["data"]
         served.process.send_signal(signal.SIGTERM)
         served.until(lambda: served.status("/readyz") == 503)
         assert served.status("/healthz") == 200, "it still serves while it drains"
@@ -125,7 +125,7 @@ def test_metrics_have_a_port_of_their_own(sandbox: Sandbox) -> None:
     token = sandbox.token("acme", "viewer")
     with Served(sandbox, metrics_port=port, cache="ttl", drain_timeout_seconds=0) as served:
         for _ in range(2):
-            served.ask(token, 'query Shop { product(productId: "p-1001") { title } }')
+            served.post(token, 'query Shop { product(productId: "p-1001") { title } }')
         with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)) as connection:
             connection.request("GET", "/metrics")
             page = connection.getresponse().read().decode()
@@ -137,7 +137,7 @@ def test_metrics_have_a_port_of_their_own(sandbox: Sandbox) -> None:
     assert "acme" not in page
 
 
-def test_all_that_is_wrong_is_told_at_once(sandbox: Sandbox) -> None:
+def test_all_faults_of_the_settings_are_reported_at_once(sandbox: Sandbox) -> None:
     """Wrong values, contradictions between the others, files, and ports in use."""
     with listen(0) as taken, listen(0) as also_taken:
         port, metrics_port = taken.getsockname()[1], also_taken.getsockname()[1]
@@ -158,7 +158,7 @@ def test_all_that_is_wrong_is_told_at_once(sandbox: Sandbox) -> None:
         )
     assert result.returncode == 2
     assert "Traceback" not in result.stderr
-    for told in (
+    for message in (
         "max_page_size: ",
         "GATEWAY_TABEL_NAME: unknown setting",
         "tenants: `nobody` is missing, but silos or suspended_tenants names it",
@@ -167,7 +167,7 @@ def test_all_that_is_wrong_is_told_at_once(sandbox: Sandbox) -> None:
         f"port: cannot listen on 127.0.0.1:{port}: Address already in use",
         f"metrics_port: cannot listen on 127.0.0.1:{metrics_port}: Address already in use",
     ):
-        assert told in result.stderr, told
+        assert message in result.stderr, message
 
 
 def test_ports_in_use_are_named_where_nothing_else_is_wrong(sandbox: Sandbox) -> None:
@@ -206,7 +206,7 @@ def test_sighup_is_a_stop_that_drains(sandbox: Sandbox) -> None:
     with Served(sandbox, drain_timeout_seconds=NEVER) as served:
         served.process.send_signal(signal.SIGHUP)
         served.until(lambda: served.status("/readyz") == 503)
-        assert served.ask(sandbox.token("acme", "viewer"), "{ __typename }")["data"]
+        assert served.post(sandbox.token("acme", "viewer"), "{ __typename }")["data"]
         served.process.send_signal(signal.SIGHUP)
         served.end()
     assert served.process.returncode == 0

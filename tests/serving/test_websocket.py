@@ -113,14 +113,14 @@ async def test_messages_come_and_go_and_nothing_is_compressed() -> None:
         assert (scope["type"], scope["scheme"], scope["path"]) == ("websocket", "ws", "/graphql")
 
 
-async def test_a_client_that_closes_is_told_of() -> None:
+async def test_a_client_that_closes_is_noticed() -> None:
     async with serving() as served:
         async with served.connect() as client:
             await client.close(3001, "done")
         assert (await served.ends())["code"] == 3001
 
 
-async def test_a_client_that_vanishes_is_told_of() -> None:
+async def test_a_client_that_vanishes_is_noticed() -> None:
     async with serving() as served, served.connect() as client:
         client.transport.abort()
         assert (await served.ends())["code"] == 1006
@@ -173,7 +173,7 @@ async def _raw(served: Served) -> asyncio.StreamWriter:
     return writer
 
 
-async def test_who_takes_no_pongs_is_not_read_from() -> None:
+async def test_a_client_that_takes_no_pongs_is_not_read_from() -> None:
     """Or the answers to its pings would fill the memory."""
     async with serving() as served:
         writer = await _raw(served)
@@ -205,7 +205,7 @@ async def test_frames_without_content_take_no_room() -> None:
         writer.close()
 
 
-async def test_who_takes_nothing_is_cut_off() -> None:
+async def test_a_client_that_takes_nothing_is_cut_off() -> None:
     async with serving(stalled_seconds=0.1) as served:
         writer = await _raw(served)
         writer.write(b"\x81\x85\0\0\0\0flood")
@@ -229,7 +229,7 @@ async def test_another_protocol_is_answered_as_if_it_had_not_been_asked_for() ->
         writer.close()
 
 
-async def test_a_server_that_stops_tells_its_clients_to_come_again() -> None:
+async def test_a_server_that_stops_tells_its_clients_to_reconnect() -> None:
     async with serving() as served, served.connect() as client:
         assert await _echoed(client, "here") == "here"
         [connection] = served.state.connections

@@ -1,4 +1,4 @@
-"""The checker: what callers were told and saw, held against every state that every row has had."""
+"""The checker: what callers received and saw, compared with every state that every row has had."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ class History:
     """Changes by the key that their callers gave them; numbers are of the table as it is at the end."""
 
     acknowledged: dict[str, set[str]] = field(default_factory=_sets)
-    asked: dict[str, set[str]] = field(default_factory=_sets)
+    sent: dict[str, set[str]] = field(default_factory=_sets)
     faults: list[str] = field(default_factory=list)
     left: dict[str, int] = field(default_factory=dict)
     records: dict[str, int] = field(default_factory=dict)
@@ -44,13 +44,13 @@ class History:
         found = list(self.faults)
         for tenant in TENANTS:
             made = STOCK - self.left[tenant] + len(self.edits[tenant])
-            records, told = self.records[tenant], self.acknowledged[tenant]
+            records, acknowledged = self.records[tenant], self.acknowledged[tenant]
             if made != records:
                 found.append(f"{tenant}: {made} changes were made, {records} are recorded")
-            if records < len(told):
-                found.append(f"{tenant}: {len(told)} acknowledged, {records} made")
-            if records > len(self.asked[tenant]):
-                found.append(f"{tenant}: {len(self.asked[tenant])} asked for, {records} made")
+            if records < len(acknowledged):
+                found.append(f"{tenant}: {len(acknowledged)} acknowledged, {records} made")
+            if records > len(self.sent[tenant]):
+                found.append(f"{tenant}: {len(self.sent[tenant])} asked for, {records} made")
             titles = [title for title in self.edits[tenant] if title is not None]
             if lost := self.edits_told[tenant] - set(titles):
                 found.append(f"{tenant}: acknowledged and lost: {sorted(lost)}")

@@ -110,10 +110,10 @@ class BadNetwork(Memory):
         self, operation: str, body: Mapping[str, Any], credentials: Credentials, target: AwsTarget, now: float
     ) -> Answer:
         """What is not read consistently is seen, row by row, in any state of the last moments."""
-        wanted = next(iter(body["RequestItems"].values())) if "RequestItems" in body else body
+        request = next(iter(body["RequestItems"].values())) if "RequestItems" in body else body
         while self.changed and self.changed[0][0] < now - LAG:
             self.changed.popleft()
-        if wanted.get("ConsistentRead") or not self.changed or credentials.access_key in self.revoked:
+        if request.get("ConsistentRead") or not self.changed or credentials.access_key in self.revoked:
             return await super().call(operation, body, credentials=credentials, target=target)
         here, self.rows = self.rows, self._behind(now)
         try:

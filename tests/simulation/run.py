@@ -18,10 +18,10 @@ def one(seed: int, **broken: bool) -> tuple[History, int]:
     return simulate(seed, Shop(seed, Broken(**broken)).run())
 
 
-def main(wanted: int, first: int = 0) -> int:
+def main(most_steps: int, first: int = 0) -> int:
     """Histories until so many steps were taken, or one of them is wrong."""
     steps, seed, reads, cached = 0, first, 0, 0
-    while steps < wanted:
+    while steps < most_steps:
         history, taken = one(seed)
         if faults := history.check():
             print(f"seed {seed} is wrong:", *faults, f"replay it: {REPLAY} {seed}", sep="\n  ")
@@ -47,7 +47,7 @@ def replay(seed: int) -> int:
 def _command() -> int:
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("steps", nargs="?", type=int, default=1_000_000)
-    parser.add_argument("--seed", type=int, help="one history, told step by step")
+    parser.add_argument("--seed", type=int, help="one history, printed step by step")
     given = parser.parse_args()
     logging.disable(logging.CRITICAL)  # what fails is meant to
     return main(given.steps) if given.seed is None else replay(given.seed)

@@ -1,4 +1,4 @@
-"""One seed's world: callers of two tenants read and write through two processes while everything goes wrong."""
+"""One seed: callers of two tenants read and write through two processes while everything goes wrong."""
 
 import asyncio
 from dataclasses import dataclass
@@ -136,7 +136,7 @@ class Shop:
     # changes
 
     async def _changed(self, tenant: TenantId, key: str, at: int) -> None:
-        self.history.asked[tenant].add(key)
+        self.history.sent[tenant].add(key)
         edits = self.random.random() < 0.6
         product = self.random.choice(PRODUCTS)
         for attempt in range(ATTEMPTS):
@@ -199,12 +199,12 @@ class Shop:
     async def _item(self, process: Process, tenant: TenantId, role: str) -> None:
         access = Access(await process.session(tenant, role))
         products = self.random.choice((PRODUCTS, PRODUCTS[:1], PRODUCTS[1:]))
-        wanted = tuple({"productId": each} for each in products)
-        plan = plan_lookup(MODEL, MODEL.lookup("product"), tenant, wanted, _NAMES)
+        keys = tuple({"productId": each} for each in products)
+        plan = plan_lookup(MODEL, MODEL.lookup("product"), tenant, keys, _NAMES)
         owed = self._owed(process, tenant)
         for product, item in zip(products, await process.table.get(access, plan), strict=True):
             seen = None if item is None else item.values["title"]
-            self._judge(tenant, owed[product].of_item, product, seen)
+            self._check(tenant, owed[product].of_item, product, seen)
 
     async def _page(self, process: Process, tenant: TenantId, role: str) -> None:
         access = Access(await process.session(tenant, role))
@@ -215,16 +215,16 @@ class Shop:
         items = (await process.table.query(access, plan)).items
         titles = {item.values["productId"]: item.values["title"] for item in items}
         for product in PRODUCTS:
-            self._judge(tenant, owed[product].of_page, product, titles.get(product), category, empty=not titles)
+            self._check(tenant, owed[product].of_page, product, titles.get(product), category, empty=not titles)
 
     def _owed(self, process: Process, tenant: TenantId) -> dict[str, Looked]:
         """As the read begins; `answered` is asked for when it has been."""
         now, dropped = asyncio.get_running_loop().time(), process.dropped.get(tenant, -inf)
         return {each: Looked(now, process.own.get(_row(tenant, each)), dropped) for each in PRODUCTS}
 
-    def _judge(self, tenant: TenantId, judge: Any, product: str, seen: str | None, *page: Any, **more: Any) -> None:
+    def _check(self, tenant: TenantId, check: Any, product: str, seen: str | None, *page: Any, **more: Any) -> None:
         now = asyncio.get_running_loop().time()
-        fault = judge(self._states(tenant, product), now, seen, *page, **more)
+        fault = check(self._states(tenant, product), now, seen, *page, **more)
         if seen is not None and not seen.startswith(f"{tenant} "):
             fault = f"a row of another tenant was read: {seen}"
         self._tell(f"{tenant} sees {product} as {seen}")
@@ -234,10 +234,10 @@ class Shop:
     async def _stock(self, process: Process, tenant: TenantId, role: str) -> None:
         """A strong read sees what was acknowledged, and one without a cache is behind by no more than replicas are."""
         writer = Writer(MODEL, process.table, Access(await process.session(tenant, role)))
-        told = self._taken(tenant)
+        taken = self._taken(tenant)
         seen = (await writer.stored("Stock", _STOCK)).values["available"]
-        if seen > STOCK - told:
-            self.history.faults.append(f"{tenant}: {told} were taken, a strong read sees {STOCK - seen}")
+        if seen > STOCK - taken:
+            self.history.faults.append(f"{tenant}: {taken} were taken, a strong read sees {STOCK - seen}")
         begun = asyncio.get_running_loop().time()
         item = await writer.peek("Stock", _STOCK, "available")
         states = self.client.states[_row(tenant, "p", "STOCK")]

@@ -48,7 +48,7 @@ DEFECTS: dict[str, tuple[list[tuple[Any, str, Any]], str]] = {
         [
             (cache, "item_read", _without_tenant(read_path.item_read)),
             (cache, "page_read", _without_tenant(read_path.page_read)),
-            (Segments, "of", lambda shelves, tenant: _OF(shelves, EVERYBODY)),
+            (Segments, "of", lambda segments, tenant: _OF(segments, EVERYBODY)),
         ],
         "a row of another tenant was read",
     ),
@@ -63,8 +63,8 @@ DEFECTS: dict[str, tuple[list[tuple[Any, str, Any]], str]] = {
 @pytest.mark.no_cover
 @pytest.mark.parametrize("defect", DEFECTS)
 def test_a_planted_defect_is_found(defect: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    changes, told = DEFECTS[defect]
+    changes, expected = DEFECTS[defect]
     for owner, name, replacement in changes:
         monkeypatch.setattr(owner, name, replacement)
     seeds = (0, 1, *FOUND, *range(SEEDS))
-    assert any(told in fault for seed in seeds for fault in one(seed)[0].check())
+    assert any(expected in fault for seed in seeds for fault in one(seed)[0].check())

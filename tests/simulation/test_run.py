@@ -46,15 +46,15 @@ def test_a_seed_is_the_same_history_in_every_process(capsys: pytest.CaptureFixtu
     assert capsys.readouterr().out == elsewhere.stdout
 
 
-def test_a_seed_that_is_wrong_is_told_with_the_command_that_replays_it(
+def test_a_seed_that_is_wrong_is_reported_with_the_command_that_replays_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(History, "check", lambda history: ["something was lost"])
     assert main(1, first=7) == 1
-    told = capsys.readouterr().out
-    assert "seed 7 is wrong" in told
-    assert "something was lost" in told
-    assert "python -m tests.simulation.run --seed 7" in told
+    output = capsys.readouterr().out
+    assert "seed 7 is wrong" in output
+    assert "something was lost" in output
+    assert "python -m tests.simulation.run --seed 7" in output
     assert replay(7) == 1
     assert "acknowledged by process" in capsys.readouterr().out
 
@@ -105,7 +105,7 @@ STATES: list[State] = [(100.0, row("a")), (200.0, row("b")), (300.0, None), (400
         (210.0, None, "d", True),
     ],
 )
-def test_an_item_is_judged_by_its_age_and_by_the_changes_of_its_process(
+def test_an_item_is_checked_by_its_age_and_by_the_changes_of_its_process(
     begun: float, own: tuple[int, float] | None, seen: str | None, wrong: bool
 ) -> None:
     assert (Looked(begun, own).of_item(STATES, begun, seen) is not None) is wrong
@@ -122,7 +122,7 @@ def test_an_item_is_judged_by_its_age_and_by_the_changes_of_its_process(
         (450.0, None, "d", True),
     ],
 )
-def test_a_page_is_judged_by_what_its_index_may_still_show(
+def test_a_page_is_checked_against_what_its_index_may_still_show(
     begun: float, own: tuple[int, float] | None, seen: str | None, wrong: bool
 ) -> None:
     assert (Looked(begun, own).of_page(STATES, begun, seen, "c", empty=False) is not None) is wrong
@@ -141,7 +141,7 @@ def test_time_passes_only_when_nobody_can_run() -> None:
     assert simulate(1, sleeps())[0] == 3_600
 
 
-def test_a_deadlock_is_told() -> None:
+def test_a_deadlock_is_reported() -> None:
     async def waits() -> None:
         await asyncio.Event().wait()
 

@@ -75,7 +75,7 @@ async def test_the_first_failure_is_raised_as_it_is_and_ends_the_others() -> Non
     assert sorted(log) == ["1 cancelled", "3 cancelled"]
 
 
-async def test_failures_at_the_same_moment_leave_no_failure_unheard() -> None:
+async def test_failures_at_the_same_time_are_all_retrieved() -> None:
     with pytest.raises(Throttled, match="first"):
         await gather_or_cancel([job(n, 1, Throttled(text)) for n, text in enumerate(("first", "second", "third"))])
 
@@ -87,7 +87,7 @@ async def test_one_job_alone_fails_as_it_is() -> None:
     assert raised.value is error
 
 
-async def test_who_is_cancelled_cancels_its_jobs_and_waits_for_them() -> None:
+async def test_a_caller_that_is_cancelled_cancels_its_jobs_and_waits_for_them() -> None:
     log: list[str] = []
     task = asyncio.ensure_future(gather_or_cancel([job(1, 1_000, log=log), job(2, 1_000, log=log)]))
     await asyncio.sleep(0)
@@ -98,7 +98,7 @@ async def test_who_is_cancelled_cancels_its_jobs_and_waits_for_them() -> None:
     assert sorted(log) == ["1 cancelled", "2 cancelled"]
 
 
-async def test_who_is_cancelled_before_its_jobs_began_leaves_nothing_behind() -> None:
+async def test_a_caller_that_is_cancelled_before_its_jobs_began_leaves_nothing_behind() -> None:
     task = asyncio.ensure_future(gather_or_cancel([job(1), job(2)]))
     await asyncio.sleep(0)
     task.cancel()
@@ -138,7 +138,7 @@ async def test_a_cancelled_job_is_no_result() -> None:
         await gather_settled([given_up(), job(1)])
 
 
-async def test_who_is_cancelled_also_cancels_what_it_settles() -> None:
+async def test_a_caller_that_is_cancelled_also_cancels_what_it_settles() -> None:
     log: list[str] = []
     task = asyncio.ensure_future(gather_settled([job(1, 1_000, log=log), job(2, 1_000, log=log)]))
     await asyncio.sleep(0)

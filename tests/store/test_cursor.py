@@ -37,7 +37,7 @@ def test_a_position_comes_back_as_it_was(position: str) -> None:
     assert opened(CURSORS.seal(ACME, "things", ARGUMENTS, position)) == position
 
 
-def test_a_cursor_tells_nothing_of_its_position() -> None:
+def test_a_cursor_does_not_reveal_its_position() -> None:
     assert b"example" not in base64.urlsafe_b64decode(CURSOR + "==")
 
 

@@ -22,7 +22,7 @@ from gateway.testing.memory import Memory
 from tests.store.fixtures import ACME, MODEL, NOW, TABLE, THING, Colour, no_renewal, session
 
 
-def asked(**attributes: Any) -> Filter:
+def thing_filter(**attributes: Any) -> Filter:
     found = filter_of(attributes)
     assert found is not None
     return found
@@ -40,7 +40,7 @@ def asked(**attributes: Any) -> Filter:
     ],
 )
 def test_comparisons_as_an_expression(attributes: dict[str, Any], text: str, values: list[Any]) -> None:
-    made = filter_expression(THING, asked(**attributes), 10)
+    made = filter_expression(THING, thing_filter(**attributes), 10)
     assert (made.text, list(made.values.values()), made.reads) == (text, values, 10)
     assert set(made.names.values()) == set(attributes)
 
@@ -48,7 +48,7 @@ def test_comparisons_as_an_expression(attributes: dict[str, Any], text: str, val
 @pytest.mark.parametrize("wrong", [{"in": []}, {"in": ["k"] * 51}, {"beginsWith": ""}, {"eq": "no id"}])
 def test_values_that_cannot_be_compared_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(BadUserInput):
-        filter_expression(THING, asked(kind=wrong), 10)
+        filter_expression(THING, thing_filter(kind=wrong), 10)
 
 
 def test_a_filter_that_compares_nothing_is_none() -> None:
@@ -58,9 +58,9 @@ def test_a_filter_that_compares_nothing_is_none() -> None:
 
 def test_a_page_reads_twice_as_much_each_time_up_to_what_it_may() -> None:
     reading, steps = Reading(5, 30), []
-    while wanted := reading.next():
-        steps.append(wanted)
-        reading.read(wanted)
+    while count := reading.next():
+        steps.append(count)
+        reading.read(count)
     assert steps == [5, 10, 15]
 
 
@@ -71,13 +71,13 @@ def test_nothing_is_shown_beyond_the_place_that_every_shard_has_reached() -> Non
     assert merged_stretches([Stretch(["a"], None)], str, forward=True, limit=1) == (["a"], False, None)
 
 
-MOMENTS = st.integers(0, 6).map(lambda number: NOW - timedelta(hours=number))
+TIMESTAMPS = st.integers(0, 6).map(lambda number: NOW - timedelta(hours=number))
 NAMES = st.from_regex(r"[a-z0-9]{1,3}", fullmatch=True)
 
 
 @settings(max_examples=40)
 @given(
-    st.dictionaries(NAMES, st.tuples(MOMENTS, st.booleans()), max_size=25),
+    st.dictionaries(NAMES, st.tuples(TIMESTAMPS, st.booleans()), max_size=25),
     st.integers(1, 5),
     st.integers(3, 12),
     st.booleans(),
@@ -94,7 +94,7 @@ async def test_pages_of_a_filtered_list_are_all_that_match(
 
     async def page(position: str | None) -> Page:
         window = Window(size, None if backward else position, position if backward else None, backward, reverse)
-        arguments = {"kind": "k", FILTER: asked(open={"eq": True})}
+        arguments = {"kind": "k", FILTER: thing_filter(open={"eq": True})}
         memory.sent.clear()
         plan = plan_listing(MODEL, listing, ACME, arguments, window, frozenset({"thingId"}))
         read = await table.query(Access(session()), plan)
@@ -112,6 +112,6 @@ async def test_pages_of_a_filtered_list_are_all_that_match(
         position = part.reached or part.items[0 if backward else -1].position
     else:
         raise AssertionError("the pages do not end")
-    wanted = [name for name, (_, is_open) in found.items() if is_open]
-    order = sorted(wanted, key=lambda name: (found[name][0], name), reverse=not reverse)
+    open_things = [name for name, (_, is_open) in found.items() if is_open]
+    order = sorted(open_things, key=lambda name: (found[name][0], name), reverse=not reverse)
     assert seen == order

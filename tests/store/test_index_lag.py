@@ -1,4 +1,4 @@
-"""Pages of an index that lags behind the caller's own writes: read through the table, waited for, or told."""
+"""Pages of an index that lags behind the caller's own writes: read through the table, waited for, or reported."""
 
 from collections.abc import Set
 from dataclasses import dataclass, field, replace
@@ -37,7 +37,7 @@ def own(*names: str, place: str | None = "L") -> OwnWrites:
 
 
 @dataclass
-class Shelf:
+class LaggingTable:
     """An index with its own rows, which it takes from the table after so many pages."""
 
     table: dict[ItemKey, dict[str, Any]]
@@ -63,8 +63,8 @@ class Shelf:
         return [each["PK"]["S"] for each in rows], complete
 
 
-def shelf(now: list[dict[str, Any]], before: list[dict[str, Any]], caught_up: int = 10**9) -> Shelf:
-    return Shelf({key(each["PK"]["S"]): each for each in now}, before, caught_up)
+def lagging_table(now: list[dict[str, Any]], before: list[dict[str, Any]], caught_up: int = 10**9) -> LaggingTable:
+    return LaggingTable({key(each["PK"]["S"]): each for each in now}, before, caught_up)
 
 
 A, B, C, D, E = (row(name) for name in "abcde")
@@ -76,63 +76,63 @@ def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_a_new_item_is_put_in_its_place() -> None:
-    found = shelf([A, B, C], [A, C])
+    found = lagging_table([A, B, C], [A, C])
     assert await found.read(own("b"), "through_table") == (["a", "b", "c"], True)
     assert found.calls == ["Query", "BatchGetItem"]
-    backwards = shelf([A, B, C], [A, C])
+    backwards = lagging_table([A, B, C], [A, C])
     assert await backwards.read(own("b"), "through_table", replace(PLAN, forward=False)) == (["c", "b", "a"], True)
 
 
 async def test_what_was_removed_or_has_moved_leaves_the_page_and_the_page_stays_full() -> None:
-    moved = shelf([row("a", "M"), C, D, E], [A, B, C, D, E])
+    moved = lagging_table([row("a", "M"), C, D, E], [A, B, C, D, E])
     assert await moved.read(own("a", "b", place=None), "through_table") == (["c", "d", "e"], True)
 
 
 async def test_an_item_behind_the_page_does_not_slip_onto_it() -> None:
-    full = shelf([A, B, C, D, E], [A, B, C, D])
+    full = lagging_table([A, B, C, D, E], [A, B, C, D])
     assert await full.read(own("e"), "through_table") == (["a", "b", "c"], True)
 
 
 async def test_a_changed_item_is_shown_as_it_is_now() -> None:
     now = row("b", title={"S": "new"})
-    found = shelf([A, now], [A, B])
+    found = lagging_table([A, now], [A, B])
     index = LaggingIndex(found.page, found.items, lambda each: ItemKey(each["PK"]["S"], each["SK"]["S"]), NAMES)
     rows, _ = await index.read(PLAN, own("b", place=None), "through_table")
     assert rows[1]["title"] == {"S": "new"}
 
 
 async def test_nothing_more_is_read_where_no_own_write_is_near() -> None:
-    found = shelf([A, B], [A, B])
+    found = lagging_table([A, B], [A, B])
     assert await found.read(own("z", place="M"), "through_table") == (["a", "b"], True)
     assert found.calls == ["Query"]
 
 
 async def test_waiting_ends_when_the_index_shows_the_item() -> None:
-    found = shelf([A, B, C], [A, C], caught_up=2)
+    found = lagging_table([A, B, C], [A, C], caught_up=2)
     assert await found.read(own("b"), "wait") == (["a", "b", "c"], True)
     assert found.calls.count("Query") == 3
 
 
-async def test_waiting_is_bounded_and_then_told() -> None:
-    found = shelf([A, B, C], [A, C])
+async def test_waiting_is_bounded_and_then_reported() -> None:
+    found = lagging_table([A, B, C], [A, C])
     assert await found.read(own("b"), "wait") == (["a", "c"], False)
     assert found.calls.count("Query") == 4
 
 
 async def test_saying_so_costs_nothing() -> None:
-    found = shelf([A, B, C], [A, C])
+    found = lagging_table([A, B, C], [A, C])
     assert await found.read(own("b"), "say") == (["a", "c"], False)
     assert found.calls == ["Query"]
 
 
 @pytest.mark.parametrize("lag", ["through_table", "wait"])
-async def test_writes_without_known_keys_are_told(lag: Lag) -> None:
-    found = shelf([A, B], [A])
+async def test_writes_without_known_keys_are_reported(lag: Lag) -> None:
+    found = lagging_table([A, B], [A])
     assert await found.read(OwnWrites().plus(None, 100), lag) == (["a"], False)
 
 
-async def test_a_role_that_may_not_read_the_keys_of_the_index_is_told() -> None:
-    class Refusing(Shelf):
+async def test_a_role_that_may_not_read_the_keys_of_the_index_is_reported() -> None:
+    class Refusing(LaggingTable):
         async def items(self, keys: Set[ItemKey]) -> dict[ItemKey, dict[str, Any]]:
             raise Forbidden("not for you")
 

@@ -21,7 +21,7 @@ def learned(sizes: ItemSizes, tenant: TenantId = ACME) -> float:
     return sizes.known.get(tenant, NOTHING_LEARNED).get(THING, 0)
 
 
-def test_a_query_that_took_more_units_tells_the_size_of_its_items(sizes: ItemSizes) -> None:
+def test_a_query_that_took_more_units_shows_the_size_of_its_items(sizes: ItemSizes) -> None:
     form = sizes.form("Thing", "GSI1", "Query", strong=False)
     sizes.was_read(ACME, form, 6, 210, 1_000)
     assert learned(sizes) == pytest.approx(500 + ((210 * 8_192 - 4_096) / 6 - 500) * 6 / 9)
@@ -59,7 +59,7 @@ def test_items_as_large_as_declared_teach_nothing(
     assert sizes.known == {}
 
 
-def test_the_bytes_of_an_answer_tell_what_an_engine_does_not_bill(sizes: ItemSizes) -> None:
+def test_the_bytes_of_an_answer_show_what_an_engine_does_not_bill(sizes: ItemSizes) -> None:
     sizes.was_read(ACME, sizes.form("Thing", None, "Query", strong=False), 6, 1, 6 * 285_000)
     assert learned(sizes) > 150_000
     # a list that leaves the large attribute out does not make the items smaller
@@ -71,7 +71,7 @@ def row(**more: Any) -> dict[str, Any]:
     return {"PK": {"S": "TENANT#acme#THING#1"}, "SK": {"S": "DETAILS"}, "EntityType": {"S": "Thing"}, **more}
 
 
-def test_a_written_item_tells_its_size(sizes: ItemSizes) -> None:
+def test_a_written_item_shows_its_size(sizes: ItemSizes) -> None:
     sizes.was_written(ACME, "Thing", 400)
     assert sizes.known == {}
     sizes.was_written(ACME, "Thing", 285_000)
@@ -87,8 +87,8 @@ def test_a_filtered_read_and_rows_of_several_entities_teach_nothing(sizes: ItemS
     assert sizes.known == {}
     sizes.learn(ACME, "Query", {}, large)
     assert learned(sizes) > 10_000
-    assert sizes.told(ACME)[0]["declared"] == 500
-    assert sizes.told(GLOBEX) == []
+    assert sizes.explained(ACME)[0]["declared"] == 500
+    assert sizes.explained(GLOBEX) == []
 
 
 def test_only_so_many_tenants_are_remembered(sizes: ItemSizes, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""What a request touches is told in the form of the model's keys: never by a value, never of another tenant."""
+"""What a request touches is shown in the form of the model's keys: never by a value, never of another tenant."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -87,7 +87,7 @@ def test_keys_of_one_form_are_counted_together() -> None:
         (query("ACTIVE#0", index="GSI1"), KeyShape("ACTIVE#…", "all")),
     ],
 )
-def test_a_query_is_told_by_its_partition_and_its_range(body: Body, expected: KeyShape) -> None:
+def test_a_query_is_explained_by_its_partition_and_its_range(body: Body, expected: KeyShape) -> None:
     assert key_shapes(MODEL, ACME, "Query", body) == (expected,)
 
 

@@ -20,8 +20,8 @@ from tests.store.fixtures import ACME, MODEL, NOW, READING, TABLE, TAG, THING, n
 CURSORS = Cursors("a secret for tests")
 SPAN = Range(NOW - timedelta(hours=31), NOW)
 # few moments, so that many items have the same one
-MOMENTS = st.integers(0, 6).map(lambda number: NOW - timedelta(hours=number * 5, microseconds=number))
-ANY_MOMENTS = MOMENTS | st.integers(0, 31 * 3_600).map(lambda seconds: NOW - timedelta(seconds=seconds))
+TIMESTAMPS = st.integers(0, 6).map(lambda number: NOW - timedelta(hours=number * 5, microseconds=number))
+ANY_TIMESTAMPS = TIMESTAMPS | st.integers(0, 31 * 3_600).map(lambda seconds: NOW - timedelta(seconds=seconds))
 NAMES = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._:@+-]{0,3}", fullmatch=True)
 WORDS = st.text(
     st.characters(exclude_categories=["Cc", "Cs"], exclude_characters="#\U0010ffff"), min_size=1, max_size=3
@@ -30,7 +30,7 @@ SIZES = st.integers(1, 7)
 FEW = settings(max_examples=25)
 
 
-class Shelf:
+class PagedList:
     """Items in memory and one listing over them."""
 
     def __init__(
@@ -92,37 +92,37 @@ def readings(found: set[tuple[str, datetime]]) -> list[Row]:
 
 
 def tags(found: dict[str, int | None]) -> list[Row]:
-    moments = {word: None if days is None else NOW + timedelta(days=days) for word, days in found.items()}
+    timestamps = {word: None if days is None else NOW + timedelta(days=days) for word, days in found.items()}
     return [
         row
-        for word, until in moments.items()
+        for word, until in timestamps.items()
         for row in items_for(MODEL, TAG, ACME, {"thingId": "t", "word": word, "until": until})
     ]
 
 
 @FEW
-@given(st.dictionaries(NAMES, MOMENTS, max_size=25), SIZES)
+@given(st.dictionaries(NAMES, TIMESTAMPS, max_size=25), SIZES)
 async def test_pages_over_shards_are_the_sorted_whole(found: dict[str, datetime], size: int) -> None:
-    await Shelf(things(found), "thingsOfKind", {"kind": "k"}).check(size)
+    await PagedList(things(found), "thingsOfKind", {"kind": "k"}).check(size)
 
 
 @FEW
-@given(st.dictionaries(NAMES, MOMENTS, max_size=25), SIZES)
+@given(st.dictionaries(NAMES, TIMESTAMPS, max_size=25), SIZES)
 async def test_pages_of_one_partition_of_an_index_are_the_sorted_whole(found: dict[str, datetime], size: int) -> None:
-    await Shelf(things(found), "thingsByRank", {"kind": "k"}).check(size)
+    await PagedList(things(found), "thingsByRank", {"kind": "k"}).check(size)
 
 
 @FEW
-@given(st.sets(ANY_MOMENTS, max_size=25), SIZES)
+@given(st.sets(ANY_TIMESTAMPS, max_size=25), SIZES)
 async def test_pages_over_hours_with_shards_are_the_sorted_whole(found: set[datetime], size: int) -> None:
     rows = readings({("d", at) for at in found})
-    await Shelf(rows, "readings", {"device": "d", "at": SPAN}).check(size)
+    await PagedList(rows, "readings", {"device": "d", "at": SPAN}).check(size)
 
 
 @FEW
-@given(st.sets(st.tuples(NAMES, MOMENTS), max_size=25), SIZES)
+@given(st.sets(st.tuples(NAMES, TIMESTAMPS), max_size=25), SIZES)
 async def test_pages_over_days_of_an_index_are_the_sorted_whole(found: set[tuple[str, datetime]], size: int) -> None:
-    await Shelf(readings(found), "latestReadings", {"at": SPAN}).check(size)
+    await PagedList(readings(found), "latestReadings", {"at": SPAN}).check(size)
 
 
 @FEW
@@ -130,37 +130,37 @@ async def test_pages_over_days_of_an_index_are_the_sorted_whole(found: set[tuple
 async def test_pages_with_expired_items_and_any_unicode_are_the_sorted_whole(
     found: dict[str, int | None], size: int, page_bytes: int
 ) -> None:
-    await Shelf(tags(found), "tagsOfThing", {"thingId": "t"}, page_bytes).check(size)
+    await PagedList(tags(found), "tagsOfThing", {"thingId": "t"}, page_bytes).check(size)
 
 
 @FEW
-@given(st.dictionaries(NAMES, MOMENTS, min_size=2, max_size=25), st.data())
+@given(st.dictionaries(NAMES, TIMESTAMPS, min_size=2, max_size=25), st.data())
 async def test_between_two_positions_lies_exactly_what_lies_between_them(
     found: dict[str, datetime], data: st.DataObject
 ) -> None:
-    shelf = Shelf(things(found), "thingsOfKind", {"kind": "k"})
-    first = data.draw(st.integers(0, len(shelf.expected) - 1))
-    last = data.draw(st.integers(0, len(shelf.expected) - 1))
+    paged = PagedList(things(found), "thingsOfKind", {"kind": "k"})
+    first = data.draw(st.integers(0, len(paged.expected) - 1))
+    last = data.draw(st.integers(0, len(paged.expected) - 1))
     for backward in (False, True):
-        page = await shelf.page(Window(100, shelf.expected[first], shelf.expected[last], backward))
-        assert [item.position for item in page.items] == shelf.expected[first + 1 : last]
+        page = await paged.page(Window(100, paged.expected[first], paged.expected[last], backward))
+        assert [item.position for item in page.items] == paged.expected[first + 1 : last]
         assert not page.more
 
 
 @FEW
-@given(st.dictionaries(NAMES, MOMENTS, max_size=25), st.tuples(MOMENTS, MOMENTS).map(sorted), SIZES)
-async def test_a_range_of_moments_holds_both_of_its_ends(
+@given(st.dictionaries(NAMES, TIMESTAMPS, max_size=25), st.tuples(TIMESTAMPS, TIMESTAMPS).map(sorted), SIZES)
+async def test_a_range_of_timestamps_holds_both_of_its_ends(
     found: dict[str, datetime], span: list[datetime], size: int
 ) -> None:
     inside = {name: at for name, at in found.items() if span[0] <= at <= span[1]}
-    shelf = Shelf(things(found), "thingsOfKind", {"kind": "k", "at": Range(*span)})
-    shelf.expected = Shelf(things(inside), "thingsOfKind", {"kind": "k"}).expected
-    await shelf.check(size)
+    paged = PagedList(things(found), "thingsOfKind", {"kind": "k", "at": Range(*span)})
+    paged.expected = PagedList(things(inside), "thingsOfKind", {"kind": "k"}).expected
+    await paged.check(size)
 
 
 async def test_a_position_whose_item_is_gone_still_works() -> None:
-    shelf = Shelf(things({"a": NOW, "b": NOW, "c": NOW}), "thingsByRank", {"kind": "k"})
-    [position] = [text for text in shelf.expected if text.endswith("#b")]
-    shelf.memory.rows = {key: row for key, row in shelf.memory.rows.items() if "THING#b" not in key[0]}
-    page = await shelf.page(Window(5, after=position))
+    paged = PagedList(things({"a": NOW, "b": NOW, "c": NOW}), "thingsByRank", {"kind": "k"})
+    [position] = [text for text in paged.expected if text.endswith("#b")]
+    paged.memory.rows = {key: row for key, row in paged.memory.rows.items() if "THING#b" not in key[0]}
+    page = await paged.page(Window(5, after=position))
     assert [item.position[-1] for item in page.items] == ["c"]

@@ -162,8 +162,8 @@ def test_buckets_follow_each_other_in_reading_order_each_with_its_shards() -> No
 
 
 def test_buckets_are_those_of_utc() -> None:
-    moment = datetime(2026, 2, 1, 0, 30, tzinfo=timezone(timedelta(hours=2)))
-    plan = listed("latestReadings", {"at": Range(moment, moment)})
+    timestamp = datetime(2026, 2, 1, 0, 30, tzinfo=timezone(timedelta(hours=2)))
+    plan = listed("latestReadings", {"at": Range(timestamp, timestamp)})
     assert partitions(plan) == [["TENANT#acme#DAY#2026-01-31"]]
 
 
@@ -197,7 +197,7 @@ def test_after_and_before_follow_the_order_of_the_listing() -> None:
     assert "2026#y" < descending.high < "2026#z"
 
 
-def test_a_page_of_nothing_still_tells_whether_there_is_more() -> None:
+def test_a_page_of_no_items_still_shows_whether_there_is_more() -> None:
     assert {query.limit for group in listed("thingsOfKind", {"kind": "d"}, Window(0)).groups for query in group} == {1}
 
 

@@ -79,10 +79,10 @@ class Renewals:
 
     def __init__(self, fresh: Session) -> None:
         self.fresh = fresh
-        self.asked: list[Session] = []
+        self.renewed: list[Session] = []
 
     async def __call__(self, refused: Session) -> Session:
-        self.asked.append(refused)
+        self.renewed.append(refused)
         await asyncio.sleep(0)
         return self.fresh
 
@@ -98,7 +98,7 @@ async def test_an_expired_session_is_renewed_once_and_the_call_repeated(memory: 
     old = access.session
     table, renewals = renewing(memory, renamed(old, "AKIDFRESH"))
     assert ids(await table.get(access, lookup("a"))) == ["a"]
-    assert renewals.asked == [old]
+    assert renewals.renewed == [old]
     assert access.session.credentials.access_key == "AKIDFRESH"
 
 
@@ -109,7 +109,7 @@ async def test_calls_side_by_side_share_one_renewal(memory: Memory, access: Acce
     memory.revoked.add("AKIDEXAMPLE")
     table, renewals = renewing(memory, renamed(access.session, "AKIDFRESH"))
     assert ids(await table.get(access, lookup(*names))) == names
-    assert len(renewals.asked) == 1
+    assert len(renewals.renewed) == 1
 
 
 async def test_a_session_that_is_refused_again_is_not_renewed_for_ever(memory: Memory, access: Access) -> None:
@@ -117,7 +117,7 @@ async def test_a_session_that_is_refused_again_is_not_renewed_for_ever(memory: M
     table, renewals = renewing(memory, renamed(access.session, "AKIDFRESH"))
     with pytest.raises(CredentialsExpired):
         await table.get(access, lookup("a"))
-    assert len(renewals.asked) == 1
+    assert len(renewals.renewed) == 1
     assert len(memory.sent) == 2
 
 
@@ -127,7 +127,7 @@ async def test_what_a_lane_sends_is_sent_again_once_with_a_renewed_session(memor
     body = wire.get_item(MODEL.table, access.session.tenancy.table, ItemKey("TENANT#acme#A", "B"), ("PK",), False)
     content = orjson.dumps(body)
     answer = await table.exchange(access, "GetItem", content)
-    assert (len(renewals.asked), len(memory.sent)) == (1, 2)
+    assert (len(renewals.renewed), len(memory.sent)) == (1, 2)
     assert access.replay == [("GetItem", content, answer)]
     access.replay.clear()
     memory.revoked.add("AKIDFRESH")
@@ -195,7 +195,7 @@ async def test_other_failures_are_not_repeated_here(memory: Memory, table: Table
     assert len(memory.sent) == 1
 
 
-async def test_what_aws_denies_although_the_policies_allow_it_is_told_for_the_alarm(
+async def test_what_aws_denies_although_the_policies_allow_it_is_reported_for_the_alarm(
     memory: Memory, table: Table, access: Access, caplog: pytest.LogCaptureFixture
 ) -> None:
     said = AwsFailure("AccessDeniedException", "User: arn:aws:sts::123456789012:… is not authorized", "REQUEST")
@@ -250,7 +250,7 @@ async def test_a_foreign_row_from_an_index_is_never_returned(memory: Memory, tab
     assert ids([*page.items]) == ["a"]
 
 
-async def test_a_foreign_row_from_an_index_is_counted_and_told_without_its_content(
+async def test_a_foreign_row_from_an_index_is_counted_and_reported_without_its_content(
     memory: Memory, table: Table, access: Access, caplog: pytest.LogCaptureFixture
 ) -> None:
     [own], [foreign] = thing("a"), thing("secret-of-globex", GLOBEX)
@@ -258,9 +258,9 @@ async def test_a_foreign_row_from_an_index_is_counted_and_told_without_its_conte
     await table.query(access, listing("thingsOfKind", Window(5), kind="k"))
     assert table.foreign_rows == 1
     [line] = [JsonLines().format(record) for record in caplog.records if record.name == "gateway.isolation"]
-    told = json.loads(line)
-    assert (told["level"], told["event"], told["tenant"]) == ("ERROR", "foreign_row", ACME)
-    assert (told["owners"], told["index"]) == ([GLOBEX], "GSI1")
+    record = json.loads(line)
+    assert (record["level"], record["event"], record["tenant"]) == ("ERROR", "foreign_row", ACME)
+    assert (record["owners"], record["index"]) == ([GLOBEX], "GSI1")
     assert "secret-of-globex" not in line
 
 

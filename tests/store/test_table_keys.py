@@ -24,9 +24,9 @@ async def test_any_number_of_keys_in_chunks_of_a_hundred_with_their_order_kept(
 ) -> None:
     for number in range(0, keys, 2):  # every other one exists
         memory.put(thing(f"t{number}"))
-    wanted = [f"t{(number * 7) % keys}" for number in range(keys)] * 2  # each of them twice
-    found = await table.get(access, lookup(*wanted))
-    assert ids(found) == [name if int(name[1:]) % 2 == 0 else None for name in wanted]
+    names = [f"t{(number * 7) % keys}" for number in range(keys)] * 2  # each of them twice
+    found = await table.get(access, lookup(*names))
+    assert ids(found) == [name if int(name[1:]) % 2 == 0 else None for name in names]
     sizes = [len(body["RequestItems"]["app"]["Keys"]) if "RequestItems" in body else 1 for _, body in memory.sent]
     assert sorted(sizes, reverse=True) == chunks
     assert operations(memory) == ["GetItem" if keys == 1 else "BatchGetItem"] * len(chunks)
@@ -50,7 +50,7 @@ async def test_a_lookup_reads_consistently_only_where_it_is_declared_so(
     assert strong == [False, True, True]
 
 
-def leaving(count: int) -> Callable[[Answer], Answer]:
+def with_unprocessed(count: int) -> Callable[[Answer], Answer]:
     """The last rows of a batch are left unprocessed."""
 
     def change(answer: Answer) -> Answer:
@@ -66,7 +66,7 @@ async def test_unprocessed_keys_are_asked_for_until_all_are_there(memory: Memory
     names = [f"t{number}" for number in range(9)]
     for name in names:
         memory.put(thing(name))
-    memory.script["BatchGetItem"].extend([leaving(6), leaving(3), leaving(1)])
+    memory.script["BatchGetItem"].extend([with_unprocessed(6), with_unprocessed(3), with_unprocessed(1)])
     assert ids(await table.get(access, lookup(*names))) == names
     assert [len(body["RequestItems"]["app"]["Keys"]) for _, body in memory.sent] == [9, 6, 3, 1]
     # what is asked for again is asked for in the same way
@@ -78,25 +78,25 @@ async def test_unprocessed_keys_are_never_dropped_silently(
     memory: Memory, table: Table, access: Access, left: int
 ) -> None:
     memory.put([*thing("a"), *thing("b"), *thing("c")])
-    memory.always["BatchGetItem"] = leaving(left)
+    memory.always["BatchGetItem"] = with_unprocessed(left)
     access.deadline = asyncio.get_running_loop().time() + 0.03
     with pytest.raises((Throttled, DeadlineExceeded), match=f"{left} items could not be read in time"):
         await table.get(access, lookup("a", "b", "c"))
     assert len(memory.sent) >= 1
 
 
-async def test_a_deadline_that_has_passed_ends_the_asking(memory: Memory, table: Table, access: Access) -> None:
+async def test_a_deadline_that_has_passed_ends_the_retries(memory: Memory, table: Table, access: Access) -> None:
     memory.put([*thing("a"), *thing("b")])
-    memory.always["BatchGetItem"] = leaving(1)
+    memory.always["BatchGetItem"] = with_unprocessed(1)
     access.deadline = asyncio.get_running_loop().time() - 1
     with pytest.raises(DeadlineExceeded, match="1 items could not be read in time"):
         await table.get(access, lookup("a", "b"))
     assert len(memory.sent) == 1
 
 
-async def test_the_first_moment_of_the_clock_is_a_deadline_too(memory: Memory, table: Table, access: Access) -> None:
+async def test_time_zero_of_the_clock_is_a_deadline_too(memory: Memory, table: Table, access: Access) -> None:
     memory.put([*thing("a"), *thing("b")])
-    memory.always["BatchGetItem"] = leaving(1)
+    memory.always["BatchGetItem"] = with_unprocessed(1)
     access.deadline = 0.0
     with pytest.raises(DeadlineExceeded):
         await table.get(access, lookup("a", "b"))
@@ -107,7 +107,7 @@ async def test_without_a_deadline_patience_has_an_end(
 ) -> None:
     monkeypatch.setattr(table_module, "_PATIENCE", 0.03)
     memory.put([*thing("a"), *thing("b")])
-    memory.always["BatchGetItem"] = leaving(1)
+    memory.always["BatchGetItem"] = with_unprocessed(1)
     with pytest.raises((Throttled, DeadlineExceeded)):
         await table.get(access, lookup("a", "b"))
 
@@ -123,7 +123,7 @@ async def test_one_chunk_that_fails_fails_the_whole_read(memory: Memory, table: 
 
 async def test_an_expired_item_is_not_found(memory: Memory, table: Table, access: Access) -> None:
     memory.put([*tag("old", -1), *tag("new", 60)])
-    wanted = ({"thingId": "t", "word": "old"}, {"thingId": "t", "word": "new"})
-    old, new = await table.get(access, plan_lookup(MODEL, MODEL.lookup("tag"), ACME, wanted, NAMES))
+    keys = ({"thingId": "t", "word": "old"}, {"thingId": "t", "word": "new"})
+    old, new = await table.get(access, plan_lookup(MODEL, MODEL.lookup("tag"), ACME, keys, NAMES))
     assert old is None
     assert new is not None

@@ -47,7 +47,7 @@ async def test_pages_cut_by_size_are_followed(memory: Memory, table: Table, acce
 
 
 @pytest.mark.parametrize(("items", "more"), [(0, False), (1, True)])
-async def test_a_page_of_nothing_tells_whether_there_is_something(
+async def test_a_page_of_no_items_shows_whether_there_is_something(
     memory: Memory, table: Table, access: Access, items: int, more: bool
 ) -> None:
     memory.put([row for number in range(items) for row in thing(f"t{number}")])

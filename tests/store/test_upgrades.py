@@ -124,7 +124,7 @@ def test_upgrades_follow_each_other_from_where_the_item_stands(stored: dict[str,
 
 
 @pytest.mark.parametrize("change", [lambda old: {"other": 1}, lambda old: {"givenName": old["nothing"]}])
-def test_an_upgrade_that_goes_wrong_is_told(change: Any) -> None:
+def test_an_upgrade_that_goes_wrong_is_reported(change: Any) -> None:
     broken = replace(AFTER, upgrades=(replace(SPLIT, change=change),))
     with pytest.raises(Internal, match="Ticket"):
         read(model(broken), old_rows(1)[0], "givenName")

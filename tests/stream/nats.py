@@ -59,7 +59,7 @@ class NatsServer:
         raise RuntimeError(f"the NATS server did not start: {self._log.read_text()[-2_000:]}")
 
     def kill(self) -> None:
-        """SIGKILL: nothing is finished, nothing is told."""
+        """SIGKILL: nothing is finished, nobody is notified."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -79,5 +79,5 @@ def nats_server(directory: Path, more: str = "", scheme: str = "nats", host: str
 async def followed(bus: JetStreamBus, seconds: float = 30) -> None:
     """Until notes arrive; the stream has to be there."""
     with anyio.fail_after(seconds):
-        while not bus.connected:  # noqa: ASYNC110  # what is waited for is not told to anybody
+        while not bus.connected:  # noqa: ASYNC110  # there is no event to wait for
             await anyio.sleep(0.01)

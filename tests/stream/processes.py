@@ -16,6 +16,7 @@ from gateway.cli.dev import aws_variables
 from gateway.sandbox.sandbox import Sandbox
 from gateway.sandbox.server import HOST, free_port
 from gateway.settings import environment_with
+from tests.graphql_http import post_graphql
 from tests.stream.nats import NatsServer
 
 PATIENCE = 300.0
@@ -76,20 +77,16 @@ class GatewayProcess:
             lines = answer.read().decode().splitlines()
         return sum(float(line.rpartition(" ")[2]) for line in lines if line.split("{")[0].split(" ")[0] == name)
 
-    def ask(self, token: str, query: str, **variables: Any) -> dict[str, Any]:
-        body = json.dumps({"query": query, "variables": variables, "extensions": {"explain": True}}).encode()
-        headers = {"authorization": f"Bearer {token}", "content-type": "application/json"}
-        request = urllib.request.Request(f"http://{HOST}:{self.port}/graphql", body, headers)
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            content: dict[str, Any] = json.loads(answer.read())
-        return content
+    def post(self, token: str, query: str, **variables: Any) -> dict[str, Any]:
+        url = f"http://{HOST}:{self.port}/graphql"
+        return post_graphql(url, token, query, seconds=60, variables=variables, extensions={"explain": True})
 
     def lines(self) -> list[dict[str, Any]]:
         found = [line for line in self.log.read_text(errors="replace").splitlines() if line.startswith("{")]
         return [json.loads(line) for line in found]
 
     def kill(self) -> None:
-        """SIGKILL: nothing is finished, nothing is told."""
+        """SIGKILL: nothing is finished, nobody is notified."""
         if self.process is not None:
             self.process.kill()
             self.process.wait()

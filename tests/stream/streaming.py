@@ -18,7 +18,7 @@ from gateway.aws.wire.errors import AwsFailure
 from gateway.model.table import TableSpec
 from gateway.sandbox.aws.embedded import Embedded
 from gateway.sandbox.aws.embedded_stream import StreamControl
-from gateway.sandbox.aws.engine import API, STREAMS_API, ask
+from gateway.sandbox.aws.engine import API, STREAMS_API, call_engine
 from gateway.sandbox.aws.responses import AwsFault
 from gateway.sandbox.aws.tables import create
 from gateway.stream.bus import NotePublisher
@@ -83,7 +83,7 @@ class Streamed:
 
     async def put(self, tenant: str, user: str, **attributes: Any) -> None:
         key = {"PK": {"S": f"TENANT#{tenant}#USER#{user}"}, "SK": {"S": "PROFILE"}, "EntityType": {"S": "User"}}
-        await ask(self.engine, "PutItem", {"TableName": TABLE, "Item": {**key, **attributes}})
+        await call_engine(self.engine, "PutItem", {"TableName": TABLE, "Item": {**key, **attributes}})
 
     async def control(self, act: Callable[[StreamControl], T]) -> T:
         return await self.engine.control_stream(TABLE, act)
@@ -104,5 +104,5 @@ async def streamed() -> AsyncIterator[Streamed]:
 
 async def until(holds: Callable[[], bool], seconds: float = 20) -> None:
     with anyio.fail_after(seconds):
-        while not holds():  # noqa: ASYNC110  # what is waited for is not told to anybody
+        while not holds():  # noqa: ASYNC110  # there is no event to wait for
             await anyio.sleep(0.005)

@@ -11,21 +11,21 @@ from gateway.store.write.items import items_for
 from gateway.stream.bus import InProcessBus
 from gateway.stream.invalidation import invalidate, written_by
 from gateway.stream.note import ChangeNote
-from tests.store.cache.conftest import world
-from tests.store.cache.fixtures import MODEL, THING, World, session
+from tests.store.cache.conftest import store
+from tests.store.cache.fixtures import MODEL, THING, CachedStore, session
 from tests.store.fixtures import ACME, GLOBEX, NOW
 
-__all__ = ["world"]
+__all__ = ["store"]
 
 pytestmark = pytest.mark.anyio
 _numbers: Iterator[int] = iter(range(1, 1_000))
 
 
-def changed(world: World, name: str, before: int, after: int, tenant: TenantId = ACME) -> ChangeNote:
+def changed(store: CachedStore, name: str, before: int, after: int, tenant: TenantId = ACME) -> ChangeNote:
     """Writes past the cache, as another process does, and the note of it."""
     known = {"thingId": name, "kind": "k", "at": NOW}
     old, new = (items_for(MODEL, THING, tenant, {**known, "rank": rank})[0] for rank in (before, after))
-    world.memory.put([new])
+    store.memory.put([new])
     before_keys, after_keys = (
         {each.name: (row[each.pk]["S"], row[each.sk]["S"]) for each in MODEL.table.indexes if each.pk in row}
         for row in (old, new)
@@ -37,49 +37,49 @@ def changed(world: World, name: str, before: int, after: int, tenant: TenantId =
     )
 
 
-async def test_a_note_drops_the_item_and_the_pages_that_held_it(world: World) -> None:
+async def test_a_note_drops_the_item_and_the_pages_that_held_it(store: CachedStore) -> None:
     bus = InProcessBus()
-    invalidate(world.cache, bus)
-    world.put("a", rank=1)
-    world.put("b", rank=2)
-    assert (await world.rank("a"), await world.ranked()) == (1, ["a", "b"])
-    note = changed(world, "a", 1, 3)
+    invalidate(store.cache, bus)
+    store.put("a", rank=1)
+    store.put("b", rank=2)
+    assert (await store.rank("a"), await store.ranked()) == (1, ["a", "b"])
+    note = changed(store, "a", 1, 3)
     # without the note the old answers stay
-    assert (await world.rank("a"), await world.ranked()) == (1, ["a", "b"])
+    assert (await store.rank("a"), await store.ranked()) == (1, ["a", "b"])
     await bus.publish([note])
-    assert (await world.rank("a"), await world.ranked()) == (3, ["b", "a"])
+    assert (await store.rank("a"), await store.ranked()) == (3, ["b", "a"])
 
 
-async def test_a_note_of_another_tenant_drops_nothing(world: World) -> None:
+async def test_a_note_of_another_tenant_drops_nothing(store: CachedStore) -> None:
     bus = InProcessBus()
-    invalidate(world.cache, bus)
-    world.put("a", rank=1)
-    await world.rank("a")
-    await bus.publish([changed(world, "a", 1, 3, GLOBEX)])
+    invalidate(store.cache, bus)
+    store.put("a", rank=1)
+    await store.rank("a")
+    await bus.publish([changed(store, "a", 1, 3, GLOBEX)])
     access = Access(session())
-    await world.rank("a", access)
+    await store.rank("a", access)
     assert [call.source for call in access.calls] == ["cache"]
 
 
-async def test_after_lost_notes_nothing_old_is_answered(world: World) -> None:
+async def test_after_lost_notes_nothing_old_is_answered(store: CachedStore) -> None:
     bus = InProcessBus()
-    invalidate(world.cache, bus)
-    world.put("a", rank=1)
-    await world.rank("a")
-    changed(world, "a", 1, 3)
+    invalidate(store.cache, bus)
+    store.put("a", rank=1)
+    await store.rank("a")
+    changed(store, "a", 1, 3)
     await bus.gap()
-    assert await world.rank("a") == 3
-    assert world.cache.stats().entries == 1
+    assert await store.rank("a") == 3
+    assert store.cache.stats().entries == 1
 
 
-async def test_once_it_is_ended_notes_change_nothing(world: World) -> None:
+async def test_once_it_is_ended_notes_change_nothing(store: CachedStore) -> None:
     bus = InProcessBus()
-    end = invalidate(world.cache, bus)
-    world.put("a", rank=1)
-    await world.rank("a")
+    end = invalidate(store.cache, bus)
+    store.put("a", rank=1)
+    await store.rank("a")
     end()
-    await bus.publish([changed(world, "a", 1, 3)])
-    assert await world.rank("a") == 1
+    await bus.publish([changed(store, "a", 1, 3)])
+    assert await store.rank("a") == 1
 
 
 def test_a_note_names_every_place_before_and_after() -> None:

@@ -220,7 +220,7 @@ async def test_a_position_that_the_bus_no_longer_has_is_expired(server: NatsServ
             await bus.replay("acme", position)
         with pytest.raises(PositionExpired):
             await bus.replay("acme", {"another stream": "1"})
-        # what it still has is told
+        # what it still has is sent
         assert numbers(await bus.replay("acme", {received[3].shard: received[3].sequence})) == [5]
 
 
@@ -238,7 +238,7 @@ async def test_while_the_bus_is_away_a_position_beyond_memory_is_refused_for_now
         assert await bus.replay("acme", bus.position()) == []
 
 
-async def test_a_stream_that_was_made_anew_lets_everybody_read_again(server: NatsServer) -> None:
+async def test_after_a_stream_was_recreated_everybody_reads_again(server: NatsServer) -> None:
     received, missed, address = list[ChangeNote](), list[bool](), server.address()
     async with publishing(address) as publisher, following(address, received.append) as bus:
         bus.subscribe("acme", received.append, lambda: missed.append(True))
@@ -311,7 +311,7 @@ async def test_a_message_that_is_not_ours_is_rejected_and_everything_is_read_aga
         await until(lambda: len(received) == 2)
 
 
-async def test_a_process_waits_for_what_another_one_has_told(server: NatsServer) -> None:
+async def test_a_process_waits_for_what_another_one_has_sent(server: NatsServer) -> None:
     received, address = list[ChangeNote](), server.address()
     async with publishing(address) as publisher, following(address, received.append) as bus:
         await publisher.publish([note(1)])
@@ -497,8 +497,8 @@ async def test_readers_that_overlap_and_crash_lose_and_reorder_nothing(server: N
             await asyncio.gather(*(_read(each, records, Random(f"{seed}{each}"), done) for each in (one, two)))
         await until(lambda: len({each.sk for each in received}) == len(records))
     for tenant in tenants:
-        told = numbers([each for each in received if each.tenant == tenant])
+        delivered = numbers([each for each in received if each.tenant == tenant])
         expected = [int(each.sk) for each in records if each.tenant == tenant]
-        # what is told twice is told in the same order to the same end: the last told of each is in order too
-        assert list(dict.fromkeys(told)) == expected
-        assert list(dict.fromkeys(reversed(told))) == expected[::-1]
+        # what is sent twice is sent in the same order to the same end: the last of each is in order too
+        assert list(dict.fromkeys(delivered)) == expected
+        assert list(dict.fromkeys(reversed(delivered))) == expected[::-1]

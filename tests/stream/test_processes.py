@@ -69,13 +69,13 @@ def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]
 
 
 def tells(process: GatewayProcess, token: str, title: str) -> bool:
-    return bool(process.ask(token, PRODUCT)["data"]["product"]["title"] == title)
+    return bool(process.post(token, PRODUCT)["data"]["product"]["title"] == title)
 
 
 def cached(process: GatewayProcess, token: str, title: str) -> bool:
     """Whether twenty answers in a row are of a cache; every worker has one of its own."""
     for _ in range(20):
-        answer = process.ask(token, PRODUCT)
+        answer = process.post(token, PRODUCT)
         assert answer["data"]["product"]["title"] == title
         if [call["source"] for call in answer["extensions"]["explain"]["calls"]] != ["cache"]:
             return False
@@ -94,7 +94,7 @@ def test_caches_of_all_processes_and_workers_agree(deployment: Deployment) -> No
     # one note for each of three caches
     until(lambda: sum(each.metric("gateway_bus_notes_total") for each in deployment.web) >= notes + 3)
     for process in deployment.web:
-        titles = {process.ask(token, PRODUCT)["data"]["product"]["title"] for _ in range(20)}
+        titles = {process.post(token, PRODUCT)["data"]["product"]["title"] for _ in range(20)}
         assert titles == {"after"}, "declared seconds are 60, so this was the note"
 
 
@@ -132,7 +132,7 @@ def test_without_the_bus_processes_serve_and_catch_up_when_it_is_back(deployment
     assert all(each.status("/healthz") == 200 for each in deployment.readers)
     assert all(each.ready for each in deployment.web)
     deployment.rename("written while the bus is away")
-    assert deployment.web[0].ask(token, PRODUCT)["data"]["product"]["title"]
+    assert deployment.web[0].post(token, PRODUCT)["data"]["product"]["title"]
     until(lambda: any(each.metric("gateway_stream_lag_seconds") > 1 for each in deployment.readers), "lag")
     deployment.bus.start()
     for process in deployment.web:
@@ -152,10 +152,10 @@ def test_a_reader_needs_neither_issuers_nor_secrets_of_tenants(deployment: Deplo
         process.kill()
 
 
-def test_a_wrong_setting_is_told_and_nothing_starts(tmp_path: Path) -> None:
+def test_a_wrong_setting_is_reported_and_nothing_starts(tmp_path: Path) -> None:
 
     environment = {**environment_without("AWS_"), "GATEWAY_TABLE_NAME": "app", "GATEWAY_REGION": "eu-west-1"}
-    told = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "gateway", "stream"],
         check=False,
         env=environment,
@@ -163,6 +163,6 @@ def test_a_wrong_setting_is_told_and_nothing_starts(tmp_path: Path) -> None:
         text=True,
         timeout=PATIENCE,
     )
-    assert told.returncode == 2
-    assert "bus_servers: required" in told.stderr + told.stdout
-    assert "issuers" not in told.stderr + told.stdout
+    assert result.returncode == 2
+    assert "bus_servers: required" in result.stderr + result.stdout
+    assert "issuers" not in result.stderr + result.stdout

@@ -10,7 +10,7 @@ import pytest
 
 from gateway.errors import ConfigurationError, PositionExpired, Unavailable
 from gateway.model.tenant import LEASE_PARTITION
-from gateway.sandbox.aws.engine import ask
+from gateway.sandbox.aws.engine import call_engine
 from gateway.stream.bus import InProcessBus
 from gateway.stream.note import ChangeNote
 from gateway.stream.reader import StreamReader
@@ -68,7 +68,7 @@ async def test_rows_of_the_gateway_are_no_notes_and_rows_of_nobody_are_counted(p
     notes, reader = collected(bus), place.reader(bus)
     async with running(reader):
         row = {"PK": {"S": "STRAY#1"}, "SK": {"S": "-"}}
-        await ask(place.engine, "PutItem", {"TableName": TABLE, "Item": row})
+        await call_engine(place.engine, "PutItem", {"TableName": TABLE, "Item": row})
         await place.put("acme", "1")
         await until(lambda: len(notes) == 1 and reader.counts.system > 0)
     assert reader.counts.dropped == 1
@@ -288,7 +288,9 @@ async def test_a_stuck_task_does_not_leave_a_shard_unread(place: Streamed, caplo
 
 
 async def test_a_table_without_images_in_its_stream_is_named(place: Streamed) -> None:
-    await ask(place.engine, "UpdateTable", {"TableName": TABLE, "StreamSpecification": {"StreamEnabled": False}})
+    await call_engine(
+        place.engine, "UpdateTable", {"TableName": TABLE, "StreamSpecification": {"StreamEnabled": False}}
+    )
     with pytest.raises(ConfigurationError, match="needs a stream with NEW_AND_OLD_IMAGES"):
         await place.reader(InProcessBus()).tick()
 
@@ -297,6 +299,6 @@ async def test_an_idle_reader_writes_its_leases_and_nothing_else(place: Streamed
     reader = place.reader(InProcessBus())
     async with running(reader):
         await until(lambda: reader.counts.system > 5)
-    rows = (await ask(place.engine, "Scan", {"TableName": TABLE}))["Items"]
+    rows = (await call_engine(place.engine, "Scan", {"TableName": TABLE}))["Items"]
     assert {row["PK"]["S"] for row in rows} == {LEASE_PARTITION}
     assert reader.lag_seconds < 60

@@ -90,9 +90,9 @@ def provider(sources: Path) -> None:
     try:
         workspace(sources, "modules/kms")
     except Failed as error:
-        told = "" if os.environ.get("TF_PLUGIN_DIR") else "TF_PLUGIN_DIR names no folder with the provider, and "
+        message = "" if os.environ.get("TF_PLUGIN_DIR") else "TF_PLUGIN_DIR names no folder with the provider, and "
         faults = [line for line in str(error).splitlines() if line.startswith("Error: ")]
-        _unable(f"{told}terraform init failed: {' '.join(faults)}")
+        _unable(f"{message}terraform init failed: {' '.join(faults)}")
 
 
 @pytest.fixture(scope="session")
@@ -131,8 +131,8 @@ def _background(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[dict[str, Future[Any]]]:
     """Begun at once where a test needs it: a load balancer alone takes the provider a minute of waiting."""
-    wanted = {name for item in request.session.items for name in getattr(item, "fixturenames", ())}
-    if not wanted & {"deployed", "undestroyed"}:
+    fixtures = {name for item in request.session.items for name in getattr(item, "fixturenames", ())}
+    if not fixtures & {"deployed", "undestroyed"}:
         yield {}
         return
     request.getfixturevalue("provider")

@@ -34,8 +34,8 @@ class Deployed:
 
 def deploy(sources: Path, url: str, issuer: TokenIssuer, image: str) -> Deployed:
     """As the quick start says: the image is named in a file, which every later apply finds."""
-    told = {"page_emails": ["on-call@example.com"], "notice_emails": ["team@example.com"]}
-    variables = {"issuers": issuers(issuer), **told}
+    alarm_emails = {"page_emails": ["on-call@example.com"], "notice_emails": ["team@example.com"]}
+    variables = {"issuers": issuers(issuer), **alarm_emails}
     made = Deployed(workspace(sources, "envs/dev", url), url, issuer, variables)
     name, text = quick_start_file()
     (made.workspace.root / name).write_text(text.replace("$image", image))

@@ -1,4 +1,4 @@
-"""AWS as the account would judge it: the sandbox's front, with the documents that Terraform installed in IAM."""
+"""AWS as the account would authorise it: the sandbox's front, with the documents that Terraform installed in IAM."""
 
 import asyncio
 import json
@@ -62,8 +62,8 @@ def enforced(deployed: Deployed) -> Iterator[Enforced]:
     version = iam.get_policy(PolicyArn=boundary)["Policy"]["DefaultVersionId"]
     limits = iam.get_policy_version(PolicyArn=boundary, VersionId=version)["PolicyVersion"]["Document"]
     trusted = trust.AssumableRole(role["Arn"], parse(json.dumps(role["AssumeRolePolicyDocument"]), "trust"))
-    judged = AccountRole(trusted, _inline(iam, f"{NAME}-{REGION}-tenant"), parse(json.dumps(limits), "boundary"))
-    account = Account("123456789012", REGION, {role["Arn"]: judged})
+    tenant_role = AccountRole(trusted, _inline(iam, f"{NAME}-{REGION}-tenant"), parse(json.dumps(limits), "boundary"))
+    account = Account("123456789012", REGION, {role["Arn"]: tenant_role})
     registry = Registry()
     gateway = role_holder(account, f"{NAME}-{REGION}-gateway", _inline(iam, f"{NAME}-{REGION}-gateway"))
     registry.add(gateway)

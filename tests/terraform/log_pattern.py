@@ -66,14 +66,14 @@ def _one(tokens: list[str], line: dict[str, Any]) -> bool:
     return _compared(value, sign, tokens.pop(0))
 
 
-def _compared(value: Any, sign: str, wanted: str) -> bool:
-    if wanted.startswith('"'):
+def _compared(value: Any, sign: str, expected: str) -> bool:
+    if expected.startswith('"'):
         if sign not in ("=", "!="):
             raise ValueError("texts are only compared for equality")
-        return isinstance(value, str) and fnmatchcase(value, wanted[1:-1]) is (sign == "=")
+        return isinstance(value, str) and fnmatchcase(value, expected[1:-1]) is (sign == "=")
     if not isinstance(value, int | float):
         return False
-    number = float(wanted)
+    number = float(expected)
     return {"=": value == number, ">=": value >= number, ">": value > number, "<=": value <= number}[sign]
 
 

@@ -75,10 +75,10 @@ def _created_group(kind: str) -> Callable[[Any], str]:
     """DAX's groups of subnets and of parameters, which moto does not know."""
 
     def answer(self: Any) -> str:
-        asked = json.loads(self.body)
-        group = {**asked, "Subnets": [{"SubnetIdentifier": name} for name in asked.get("SubnetIds", ())]}
-        _groups[kind][asked[f"{kind}Name"]] = {"VpcId": "vpc-moto", **group}
-        return json.dumps({kind: _groups[kind][asked[f"{kind}Name"]]})
+        request = json.loads(self.body)
+        group = {**request, "Subnets": [{"SubnetIdentifier": name} for name in request.get("SubnetIds", ())]}
+        _groups[kind][request[f"{kind}Name"]] = {"VpcId": "vpc-moto", **group}
+        return json.dumps({kind: _groups[kind][request[f"{kind}Name"]]})
 
     return answer
 
@@ -92,9 +92,9 @@ def _described_groups(kind: str) -> Callable[[Any], str]:
 
 
 def _updated_parameters(self: Any) -> str:
-    asked = json.loads(self.body)
-    group = _groups["ParameterGroup"][asked["ParameterGroupName"]]
-    group["ParameterNameValues"] = asked["ParameterNameValues"]
+    request = json.loads(self.body)
+    group = _groups["ParameterGroup"][request["ParameterGroupName"]]
+    group["ParameterNameValues"] = request["ParameterNameValues"]
     return json.dumps({"ParameterGroup": group})
 
 

@@ -4,7 +4,6 @@ import json
 import os
 import socket
 import sys
-import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from starlette.applications import Starlette
 from gateway.sandbox.dev.issuer import AUDIENCE, JWKS_PATH, PATH, TokenIssuer, routes
 from gateway.sandbox.server import address_of, listen, served_in_thread
 from gateway.settings import DEMO_DOMAINS
+from tests.graphql_http import post_graphql
 from tests.terraform.servers import free_port, running
 from tests.terraform.tool import REPOSITORY
 
@@ -28,13 +28,8 @@ class Served:
     url: str
     log: Path
 
-    def ask(self, token: str, query: str) -> dict[str, Any]:
-        body = json.dumps({"query": query}).encode()
-        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-        asked = urllib.request.Request(f"{self.url}/graphql", body, headers)
-        with urllib.request.urlopen(asked, timeout=30) as answer:
-            found: dict[str, Any] = json.loads(answer.read())
-        return found
+    def post(self, token: str, query: str) -> dict[str, Any]:
+        return post_graphql(f"{self.url}/graphql", token, query)
 
 
 @contextmanager

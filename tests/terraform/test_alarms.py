@@ -114,7 +114,7 @@ def test_a_switch_of_the_mode_makes_no_alarm_of_the_name_of_one_it_deletes(plan_
         assert bool(on_demand[name].expression) == bool(provisioned[name].expression), name
 
 
-def test_a_single_scan_is_told(plan_of: PlanOf) -> None:
+def test_a_single_scan_is_reported(plan_of: PlanOf) -> None:
     scans = alarms(plan_of("prod"))["scans"]
     assert scans.metrics[0].dimensions["Operation"] == "Scan"
     assert scans.metrics[0].statistic == "SampleCount"
@@ -183,9 +183,9 @@ def test_changes_of_the_data_key_page(plan_of: PlanOf) -> None:
 
 @pytest.mark.parametrize("name", ["dev", "prod"])
 def test_consumption_is_unexpected_only_above_what_the_model_itself_expects(name: str, plan_of: PlanOf) -> None:
-    found, wanted = alarms(plan_of(name)), demand(MODEL, DEFAULTS)
-    for place in wanted.places:
-        need = wanted.need(place)
+    found, demanded = alarms(plan_of(name)), demand(MODEL, DEFAULTS)
+    for place in demanded.places:
+        need = demanded.need(place)
         for kind, units in (("read", need.read), ("write", need.write)):
             threshold = found[f"{place.lower()}-{kind}-consumed"].values["threshold"] / 60
             assert 1.4 * units <= threshold <= max(25, 1.6 * units), (place, kind)

@@ -15,8 +15,8 @@ _CHECKOV = REPOSITORY / ".engines" / "checkov" / "bin" / "checkov"
 @pytest.fixture(scope="module")
 def results() -> dict[str, Any]:
     if not _CHECKOV.exists():
-        told = "checkov is missing: run scripts/terraform-tools"
-        pytest.fail(told) if os.environ.get("CI") == "true" else pytest.skip(told)
+        message = "checkov is missing: run scripts/terraform-tools"
+        pytest.fail(message) if os.environ.get("CI") == "true" else pytest.skip(message)
     found = subprocess.run(
         [str(_CHECKOV), "--skip-download", "--directory", "terraform", "--framework", "terraform", "--output", "json"],
         cwd=REPOSITORY,

@@ -103,8 +103,8 @@ def test_a_key_is_named_by_its_alias_only_where_kms_takes_one(command: Command) 
     model = _model(command)
     assert model is not None
     assert model.input_shape is not None
-    told = model.input_shape.members["KeyId"].documentation
-    assert "alias/" not in command.text or "alias name" in told
+    documentation = model.input_shape.members["KeyId"].documentation
+    assert "alias/" not in command.text or "alias name" in documentation
 
 
 def test_mistakes_are_noticed() -> None:

@@ -13,7 +13,7 @@ from gateway.iam.language.verdict import Authorisation
 from gateway.settings import Settings
 from tests.terraform.conftest import PlanOf, WorkspaceOf
 from tests.terraform.deployed import administrator
-from tests.terraform.judged import ACCOUNT, REGION
+from tests.terraform.installed_policies import ACCOUNT, REGION
 from tests.terraform.servers import moto
 from tests.terraform.test_refused import _refusal
 from tests.terraform.tool import Workspace, copied, workspace

@@ -8,7 +8,7 @@ import pytest
 
 from tests.terraform.conftest import PlanOf
 from tests.terraform.event_pattern import matches
-from tests.terraform.judged import ACCOUNT, REGION
+from tests.terraform.installed_policies import ACCOUNT, REGION
 from tests.terraform.plan import Plan
 from tests.terraform.tool import REPOSITORY
 
@@ -81,12 +81,12 @@ def _rules(plan: Plan) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize(("event", "named"), _EVENTS.values(), ids=_EVENTS)
-def test_it_is_told_by(event: dict[str, Any], named: set[str], plan_of: PlanOf) -> None:
+def test_an_event_matches_the_rules_that_are_named(event: dict[str, Any], named: set[str], plan_of: PlanOf) -> None:
     rules = _rules(plan_of("prod"))
     assert {name for name, rule in rules.items() if matches(json.loads(rule["event_pattern"]), event)} == named
 
 
-def test_what_takes_protection_from_the_table_pages_and_the_rest_is_told(plan_of: PlanOf) -> None:
+def test_what_takes_protection_from_the_table_pages_and_the_rest_is_a_notice(plan_of: PlanOf) -> None:
     targets = plan_of("prod").of("aws_cloudwatch_event_target", "event_target.this")
     topics = {values["rule"].removeprefix(f"{_NAME}-"): values["target_id"] for values in targets.values()}
     assert topics == {**dict.fromkeys(_PAGED, "page"), "backup-failed": "notice", "deployment-failed": "notice"}

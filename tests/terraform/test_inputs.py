@@ -1,4 +1,4 @@
-"""Inputs of the stack that must not plan, each with what is told; and what exists already, taken over."""
+"""Inputs of the stack that must not plan, each with its message; and what exists already, taken over."""
 
 import json
 from typing import Any
@@ -56,7 +56,7 @@ _WRONG: dict[str, dict[str, Any]] = {
     },
     "private": {"gateway": {"run": True, "image": _IMAGE, "internal": False, "certificate_arn": "arn:aws:acm:x"}},
 }
-_TOLD = {
+_EXPECTED = {
     "keys of an issuer in the clear": ("values", "Each `issuer` and `jwks_url` is an address with https://"),
     "an issuer without audience": ("values", "Each issuer needs an `audience` that is not empty"),
     "a gateway that runs no image": ("values", "`gateway.run` is true and `gateway.image` names no image"),
@@ -105,9 +105,9 @@ def refusals(stack: Workspace) -> dict[str, str]:
     return {name: _refused(stack, inputs) for name, inputs in _WRONG.items()}
 
 
-@pytest.mark.parametrize(("plan", "told"), _TOLD.values(), ids=_TOLD)
-def test_it_is_refused_and_told(plan: str, told: str, refusals: dict[str, str]) -> None:
-    assert told in refusals[plan]
+@pytest.mark.parametrize(("plan", "expected"), _EXPECTED.values(), ids=_EXPECTED)
+def test_it_is_refused_with_a_message(plan: str, expected: str, refusals: dict[str, str]) -> None:
+    assert expected in refusals[plan]
 
 
 def test_a_partition_with_other_names_is_refused(stack: Workspace) -> None:
@@ -178,7 +178,7 @@ def test_a_ceiling_that_capacity_never_leaves_has_no_alarm(reused: Plan) -> None
     assert not found & {"table-read-ceiling", "gsi2-read-ceiling", "gsi3-read-ceiling"}
 
 
-def test_a_change_of_the_roles_by_a_deployment_is_told_and_one_by_others_pages(reused: Plan) -> None:
+def test_a_change_of_the_roles_by_a_deployment_is_a_notice_and_one_by_others_pages(reused: Plan) -> None:
     filters = {
         each["metric_transformation"][0]["name"]: each["pattern"]
         for each in reused.of("aws_cloudwatch_log_metric_filter", ".trail").values()

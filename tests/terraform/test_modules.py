@@ -13,7 +13,7 @@ from gateway.iam.language.evaluator import PolicySet, evaluate
 from gateway.iam.language.verdict import Authorisation
 from gateway.model.model import Model
 from gateway.model.table import Index
-from tests.terraform.judged import ACCOUNT, REGION
+from tests.terraform.installed_policies import ACCOUNT, REGION
 from tests.terraform.tool import Failed, Workspace, workspace
 
 _THROUGH = {"kms:ViaService": f"dynamodb.{REGION}.amazonaws.com", "kms:CallerAccount": ACCOUNT}
@@ -34,13 +34,13 @@ def test_a_silos_role_passes_the_endpoint_to_tables_of_its_own_account(
     policy = json.loads(plan.outputs()["dynamodb_endpoint_policy"])
     tagged = {"aws:PrincipalTag/TenantId": "acme"}
     for role, owner, passes in ((silo, "210987654321", True), (silo, ACCOUNT, False), (f"{silo}-2", ACCOUNT, False)):
-        asked = Authorisation(
+        request = Authorisation(
             "dynamodb:GetItem",
             f"arn:aws:dynamodb:{REGION}:{owner}:{table}",
             {"aws:PrincipalArn": role, **tagged},
         )
         document = parse({**policy, "Statement": [_unprincipled(each) for each in policy["Statement"]]}, "identity")
-        assert evaluate(PolicySet((document,)), asked).allowed is passes
+        assert evaluate(PolicySet((document,)), request).allowed is passes
     assert {each["Sid"] for each in policy["Statement"]} >= {"TenantRoleOnly"}
 
 
@@ -49,8 +49,8 @@ def test_a_dax_cluster_can_read_a_table_that_is_encrypted_and_nothing_else(
 ) -> None:
     table, key = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/gateway-prod", f"arn:aws:kms:{REGION}:{ACCOUNT}:key/1"
     module = _alone(sources, "dax", account)
-    asked = {"table_arn": table, "kms_key_arn": key, "vpc_id": "vpc-1", "subnet_ids": ["subnet-1"]}
-    plan = module.plan(name="reports", accept_no_tenant_isolation=True, **asked)
+    variables = {"table_arn": table, "kms_key_arn": key, "vpc_id": "vpc-1", "subnet_ids": ["subnet-1"]}
+    plan = module.plan(name="reports", accept_no_tenant_isolation=True, **variables)
     (document,) = plan.documents("aws_iam_role_policy", "policy").values()
     cluster = PolicySet((parse(document, "identity"),))
     assert evaluate(cluster, Authorisation("dynamodb:GetItem", table, {})).allowed

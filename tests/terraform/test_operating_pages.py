@@ -113,5 +113,5 @@ def test_the_layer_with_a_domain_of_ones_own_is_an_image_that_can_serve_it(tmp_p
         "model = load_domains(json.loads(os.environ['GATEWAY_DOMAINS'])).model; "
         "print(sorted(model.entities), list(load_policies(Path('policies'), model).sessions))"
     )
-    told = _shell(f'{sys.executable} -c "{code}"', app, PYTHONPATH=str(app), **{name: value})
-    assert told.strip() == f"['Staff', 'Ticket'] {[role.name for role in STANDARD_ROLES]}"
+    output = _shell(f'{sys.executable} -c "{code}"', app, PYTHONPATH=str(app), **{name: value})
+    assert output.strip() == f"['Staff', 'Ticket'] {[role.name for role in STANDARD_ROLES]}"

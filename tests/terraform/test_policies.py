@@ -1,4 +1,4 @@
-"""Who may do what in the environments that Terraform would make, judged by the gateway's own evaluator."""
+"""Who may do what in the environments that Terraform would make, decided by the gateway's own evaluator."""
 
 import json
 from typing import Any
@@ -14,7 +14,7 @@ from gateway.iam.policies.generate import BOUNDARY_FILE, ENDPOINT_FILE, GATEWAY_
 from gateway.iam.sts import trust
 from gateway.iam.sts.assume_role import RoleRequest
 from tests.terraform.conftest import PlanOf
-from tests.terraform.judged import ACCOUNT, REGION, Installed, allowing, installed
+from tests.terraform.installed_policies import ACCOUNT, REGION, Installed, allowing, installed
 from tests.terraform.tool import REPOSITORY
 
 _ENVIRONMENTS = ["dev", "prod", "minimal"]
@@ -69,7 +69,7 @@ def test_the_gateway_itself_reaches_no_data(name: str, plan_of: PlanOf) -> None:
     assert not evaluate(policies, Authorisation("sts:AssumeRole", other, {})).allowed
 
 
-def _asked(found: Installed, **changed: Any) -> RoleRequest:
+def _request(found: Installed, **changed: Any) -> RoleRequest:
     given: dict[str, Any] = {
         "role_arn": found.deployment.tenant_role,
         "session_name": "viewer@acme",
@@ -86,16 +86,16 @@ def test_only_the_gateway_opens_sessions_and_only_for_a_tenant(name: str, plan_o
     own = PolicySet(tuple(parse(each, "identity") for each in found.gateway))
     role = trust.AssumableRole(found.deployment.tenant_role, parse(found.trust, "trust"))
     gateway = trust.AssumingCaller(found.deployment.gateway_role, own)
-    assert isinstance(trust.assume(_asked(found), role, gateway), Allow)
-    assert not isinstance(trust.assume(_asked(found, tags=()), role, gateway), Allow)
-    assert not isinstance(trust.assume(_asked(found, source_identity=None), role, gateway), Allow)
+    assert isinstance(trust.assume(_request(found), role, gateway), Allow)
+    assert not isinstance(trust.assume(_request(found, tags=()), role, gateway), Allow)
+    assert not isinstance(trust.assume(_request(found, source_identity=None), role, gateway), Allow)
     further = (("TenantId", "acme"), ("GatewayRole", "viewer"), ("Other", "x"))
-    assert not isinstance(trust.assume(_asked(found, tags=further), role, gateway), Allow)
+    assert not isinstance(trust.assume(_request(found, tags=further), role, gateway), Allow)
     anyone = parse(
         {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]}, "identity"
     )
     stranger = trust.AssumingCaller(f"arn:aws:iam::{ACCOUNT}:role/administrator", PolicySet((anyone,)))
-    assert not isinstance(trust.assume(_asked(found), role, stranger), Allow)
+    assert not isinstance(trust.assume(_request(found), role, stranger), Allow)
 
 
 @pytest.mark.parametrize("name", _ENVIRONMENTS)
@@ -108,7 +108,7 @@ def test_only_the_platform_runs_in_the_gateways_role(name: str, plan_of: PlanOf)
 
 
 @pytest.mark.parametrize("name", ["dev", "prod", "extras"])
-def test_a_service_is_asked_for_its_source_only_where_it_tells_it(name: str, plan_of: PlanOf) -> None:
+def test_a_service_is_asked_for_its_source_only_where_it_can_show_it(name: str, plan_of: PlanOf) -> None:
     # CloudTrail sends none when it assumes a role, Backup and DAX promise none: a condition would stop them
     tells = {"ecs-tasks.amazonaws.com", "vpc-flow-logs.amazonaws.com"}
     found = set()
@@ -116,8 +116,8 @@ def test_a_service_is_asked_for_its_source_only_where_it_tells_it(name: str, pla
         for statement in document["Statement"]:
             if service := statement["Principal"].get("Service"):
                 found.add(service)
-                wanted = {"StringEquals": {"aws:SourceAccount": ACCOUNT}} if service in tells else None
-                assert statement.get("Condition") == wanted, service
+                expected = {"StringEquals": {"aws:SourceAccount": ACCOUNT}} if service in tells else None
+                assert statement.get("Condition") == expected, service
     assert found >= {"prod": {"cloudtrail.amazonaws.com", "backup.amazonaws.com"}, "extras": {"dax.amazonaws.com"}}.get(
         name, {"ecs-tasks.amazonaws.com"}
     )
@@ -196,7 +196,7 @@ def test_alarms_and_events_can_use_the_key_of_their_topics(name: str, plan_of: P
     assert found == ({"Trail"} if name == "prod" else set())
 
 
-def test_sessions_from_before_a_moment_can_be_cut_off_for_all_or_for_one(plan_of: PlanOf) -> None:
+def test_sessions_issued_before_a_time_can_be_revoked_for_all_or_for_one(plan_of: PlanOf) -> None:
     found = installed(plan_of("extras"))
 
     def reads(tenant: str, hour: str) -> bool:

@@ -20,7 +20,7 @@ _VALUES: dict[str, Any] = {
     "revoke_sessions": {"all_before": "yesterday"},
     "developers": ["arn:aws:iam::123456789012:root"],
 }
-_TOLD = {
+_EXPECTED = {
     "an unknown mode of capacity": "The capacity mode is `on_demand` or `provisioned`",
     "a floor above the ceiling": "Each `min` is at least 1 and no larger than its `max`",
     "no issuer": "Name at least one issuer",
@@ -41,9 +41,9 @@ def refusal(workspace_of: WorkspaceOf) -> str:
     return _refusal(workspace_of, "envs/dev", **_VALUES)
 
 
-@pytest.mark.parametrize("told", _TOLD.values(), ids=_TOLD)
-def test_a_wrong_value_is_refused(told: str, refusal: str) -> None:
-    assert told in refusal
+@pytest.mark.parametrize("expected", _EXPECTED.values(), ids=_EXPECTED)
+def test_a_wrong_value_is_refused(expected: str, refusal: str) -> None:
+    assert expected in refusal
 
 
 def test_credentials_of_another_account_are_refused(workspace_of: WorkspaceOf) -> None:

@@ -1,4 +1,4 @@
-"""The Terraform that `gateway new` makes, with the modules of this repository, as the real provider judges it."""
+"""The Terraform that `gateway new` makes, with the modules of this repository, as the real provider checks it."""
 
 import subprocess
 import sys

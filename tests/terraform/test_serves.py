@@ -35,7 +35,7 @@ def config(deployed: Deployed) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def on_moto(deployed: Deployed, config: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """On moto as it is, which keeps and answers, and judges nobody."""
+    """On moto as it is, which stores and answers, and authorises everybody."""
     role = deployed.workspace.output("gateway_role_arn")
     keys = deployed.client("sts").assume_role(RoleArn=role, RoleSessionName="task")["Credentials"]
     environment = {
@@ -52,12 +52,12 @@ def on_moto(deployed: Deployed, config: dict[str, Any], tmp_path_factory: pytest
 
 @pytest.mark.parametrize("tenant", _TITLES)
 def test_a_tenant_is_served(tenant: str, on_moto: Served, deployed: Deployed) -> None:
-    answer = on_moto.ask(deployed.issuer.token(tenant, "viewer"), _QUERY)
+    answer = on_moto.post(deployed.issuer.token(tenant, "viewer"), _QUERY)
     assert answer == {"data": {"product": {"productId": "p-1", "title": _TITLES[tenant]}}}
 
 
 def test_the_gateways_lines_are_those_that_the_filters_count(on_moto: Served, deployed: Deployed) -> None:
-    on_moto.ask(deployed.issuer.token("acme", "viewer"), _QUERY)
+    on_moto.post(deployed.issuer.token("acme", "viewer"), _QUERY)
     operations: list[dict[str, Any]] = []
     end = time.monotonic() + 60
     while not operations and time.monotonic() < end:
@@ -81,9 +81,9 @@ def test_a_tenant_is_served_where_the_installed_documents_are_enforced(
             "AWS_SECRET_ACCESS_KEY": front.gateway.secret_key,
         }
         with serving(config, tmp_path, environment) as served:
-            answer = served.ask(deployed.issuer.token("globex", "viewer"), _QUERY)
+            answer = served.post(deployed.issuer.token("globex", "viewer"), _QUERY)
         assert answer["data"]["product"]["title"] == _TITLES["globex"]
-        # the fence is there: a session of one tenant, used without the gateway
+        # the isolation layer is there: a session of one tenant, used without the gateway
         own, foreign = (front.read(as_tenant="acme", owner=owner) for owner in ("acme", "globex"))
         assert own["Item"]["title"]["S"] == _TITLES["acme"]
         assert foreign == "AccessDeniedException"

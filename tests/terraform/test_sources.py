@@ -36,8 +36,8 @@ def test_the_sources_are_formatted(sources: Path) -> None:
 
 
 def test_the_table_is_what_the_model_says() -> None:
-    wanted = json.dumps({**MODEL.table.terraform_inputs(), "expected": expected_units(MODEL)}, indent=2) + "\n"
-    assert (SOURCES / "table.json").read_text() == wanted, "run `gateway terraform-inputs`"
+    expected = json.dumps({**MODEL.table.terraform_inputs(), "expected": expected_units(MODEL)}, indent=2) + "\n"
+    assert (SOURCES / "table.json").read_text() == expected, "run `gateway terraform-inputs`"
 
 
 @pytest.mark.parametrize("path", _FILES, ids=lambda path: str(path.relative_to(SOURCES)))

@@ -11,7 +11,7 @@ from gateway.iam.language.verdict import Authorisation
 from gateway.settings import Settings
 from tests.terraform.alarms import DATA, alarms
 from tests.terraform.conftest import PlanOf, WorkspaceOf
-from tests.terraform.judged import ACCOUNT, REGION
+from tests.terraform.installed_policies import ACCOUNT, REGION
 from tests.terraform.plan import Plan
 from tests.terraform.test_refused import _refusal
 

@@ -1,4 +1,4 @@
-"""Every module, environment and example, as the real provider judges it."""
+"""Every module, environment and example, as the real provider checks it."""
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor

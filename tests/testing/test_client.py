@@ -9,7 +9,7 @@ from tests.examples.conftest import examples
 __all__ = ["examples"]
 
 
-def test_errors_are_told_with_codes_status_and_messages() -> None:
+def test_errors_are_reported_with_codes_status_and_messages() -> None:
     with serve("helpdesk.domain") as client, pytest.raises(GraphQLErrors) as refused:
         client.query("{ nothing }")
     assert refused.value.codes == ["GRAPHQL_VALIDATION_FAILED"]

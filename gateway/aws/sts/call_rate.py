@@ -145,10 +145,10 @@ class CallRate:
         while callers and self._first_deadline() <= now:
             _refuse(callers.popitem(last=False)[1])
 
-    def _wake_at(self, moment: float) -> None:
+    def _wake_at(self, when: float) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_at(moment, self._serve) if moment < inf else None
+        self._timer = asyncio.get_running_loop().call_at(when, self._serve) if when < inf else None
 
 
 def _refuse(granted: "asyncio.Future[None]") -> None:

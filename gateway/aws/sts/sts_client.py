@@ -107,7 +107,7 @@ def verified(request: AssumeRole, answer: Mapping[str, str]) -> Credentials:
             answer[f"{_RESULT}Credentials/AccessKeyId"],
             answer[f"{_RESULT}Credentials/SecretAccessKey"],
             answer[f"{_RESULT}Credentials/SessionToken"],
-            _moment(answer[f"{_RESULT}Credentials/Expiration"]),
+            _epoch_seconds(answer[f"{_RESULT}Credentials/Expiration"]),
         )
     except (KeyError, ValueError) as error:
         raise AnswerCorrupt("the answer of sts is incomplete") from error
@@ -120,11 +120,11 @@ def verified(request: AssumeRole, answer: Mapping[str, str]) -> Credentials:
     return credentials
 
 
-def _moment(text: str) -> float:
-    moment = datetime.fromisoformat(text)
-    if moment.tzinfo is None:
+def _epoch_seconds(text: str) -> float:
+    expiration = datetime.fromisoformat(text)
+    if expiration.tzinfo is None:
         raise ValueError("a time without a zone")
-    return moment.timestamp()
+    return expiration.timestamp()
 
 
 def _form(target: AwsTarget, operation: str) -> Form:

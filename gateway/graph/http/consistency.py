@@ -29,10 +29,10 @@ def sent_token(headers: Mapping[bytes, bytes], request: GraphQLRequest) -> str |
 
 def add_consistency(answer: HttpResponse, access: Access, tokens: ConsistencyTokens) -> None:
     """Adds the token of a mutation, and the lists that may not show its changes yet."""
-    told: dict[str, Any] = {}
+    extension: dict[str, Any] = {}
     if access.wrote and access.own_writes is not None:
-        told["token"] = tokens.seal(access.session.tenant, access.subject, access.own_writes)
-        answer.headers = (*answer.headers, (CONSISTENCY_HEADER, told["token"]))
+        extension["token"] = tokens.seal(access.session.tenant, access.subject, access.own_writes)
+        answer.headers = (*answer.headers, (CONSISTENCY_HEADER, extension["token"]))
     if access.lagging:
-        told["mayLag"] = sorted(access.lagging)
-    answer.content.setdefault("extensions", {})[CONSISTENCY] = told
+        extension["mayLag"] = sorted(access.lagging)
+    answer.content.setdefault("extensions", {})[CONSISTENCY] = extension

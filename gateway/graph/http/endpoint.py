@@ -284,7 +284,7 @@ class Endpoint:
         log.operation = name[:MAX_NAME] if name is not None else None
         log.operation_type = operation.kind
         if method == "GET" and operation.kind == "mutation":
-            raise HttpError(HTTPStatus.METHOD_NOT_ALLOWED, "only queries are asked by GET", {"Allow": "POST"})
+            raise HttpError(HTTPStatus.METHOD_NOT_ALLOWED, "only queries can be sent by GET", {"Allow": "POST"})
         if request.extensions:
             self.persisted.keep(caller.session.tenant, request)
             log.priced = request.extensions.get(COST) is True
@@ -355,6 +355,6 @@ def _extensions(log: RequestLog, estimate: float, sizes: ItemSizes) -> dict[str,
     found: dict[str, Any] = {}
     access = log.access
     if access is not None and log.explained:
-        found[EXPLAIN] = {**explanation(access, log.started), "sizes": sizes.told(access.session.tenant)}
+        found[EXPLAIN] = {**explanation(access, log.started), "sizes": sizes.explained(access.session.tenant)}
     found[COST] = {"estimate": estimate, "actual": access.capacity if access is not None else 0.0}
     return found

@@ -134,7 +134,7 @@ async def read_request(
     scope: Scope, headers: Mapping[bytes, bytes], receive: Receive, limit: int
 ) -> GraphQLRequest | LargeBody:
     if scope["method"] != "POST":
-        return _asked_by_get(scope)
+        return _request_of_get(scope)
     content_type = headers.get(b"content-type", b"")
     if content_type != _JSON:
         _check_content_type(content_type.decode("latin-1"))
@@ -152,10 +152,10 @@ async def read_request(
     return graphql_request(strict_json(body, "the body"))
 
 
-def _asked_by_get(scope: Scope) -> GraphQLRequest:
+def _request_of_get(scope: Scope) -> GraphQLRequest:
     if scope["method"] == "GET":
         return graphql_request(_from_query(scope["query_string"]))
-    raise HttpError(HTTPStatus.METHOD_NOT_ALLOWED, "GraphQL is asked by GET or POST", {"Allow": "GET, POST"})
+    raise HttpError(HTTPStatus.METHOD_NOT_ALLOWED, "GraphQL requests are sent by GET or POST", {"Allow": "GET, POST"})
 
 
 async def read_body(headers: Mapping[bytes, bytes], receive: Receive, limit: int) -> bytes:

@@ -185,7 +185,7 @@ class _Binding:
         pattern = self._binder.renamed.get(name) or self._pattern(name, arguments)
         arguments.subjects = subject_arguments(self._model, pattern, name)
         assert not isinstance(pattern, ItemCollection)  # noqa: S101  it has no field of its own
-        pattern = self._as_asked(pattern, group)
+        pattern = self._as_requested(pattern, group)
         match pattern:
             case Lookup() if name == pattern.many:
                 parameter = parameters(self._model, pattern)[0]
@@ -197,7 +197,7 @@ class _Binding:
                 return self._single(key, arguments, pattern, definition, group)
         return PageField(key, None, pattern, arguments, self._page(pattern, group, definition, (key,)))
 
-    def _as_asked(self, pattern: Readable, group: list[Selected]) -> Readable:
+    def _as_requested(self, pattern: Readable, group: list[Selected]) -> Readable:
         """Returns the pattern as this field reads it: strongly consistent if the caller requests it.
 
         INVARIANT: only this function decides it; price and both executors read it from the tree.
@@ -403,7 +403,7 @@ class _Binding:
     ) -> RelationField:
         relation = entity.relation[group[0].name]
         if isinstance(relation, Collection) and relation.each is None:
-            listing = self._as_asked(self._model.listing(relation.pattern), group)
+            listing = self._as_requested(self._model.listing(relation.pattern), group)
             arguments = Arguments(definition, group[0].node)
             return PageField(key, relation, listing, arguments, self._page(listing, group, definition, path))
         lookup = self._model.lookup(relation.pattern)

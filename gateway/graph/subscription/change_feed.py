@@ -212,7 +212,7 @@ class ChangeFeed:
             return replace(change, error=error.code)
         if item is None:
             return change if note.kind == "removed" else None  # it was removed since; the note of its removal follows
-        # the item exists again, so it was removed and created anew
+        # the item exists again, so it was removed and created again
         return replace(
             change, kind="changed" if note.kind == "removed" else note.kind, item=self._visible(entity, item)
         )

@@ -89,8 +89,8 @@ def _start_position(scope: Scope, lasting: LastingCaller) -> str | None:
     return parameters["after"][-1] if "after" in parameters else None
 
 
-def _line(told: FeedChange | str) -> bytes:
-    return orjson.dumps({"position": told} if isinstance(told, str) else told.line()) + b"\n"
+def _line(change: FeedChange | str) -> bytes:
+    return orjson.dumps({"position": change} if isinstance(change, str) else change.line()) + b"\n"
 
 
 def _last_line(error: Exception, log: RequestLog) -> bytes:

@@ -125,7 +125,7 @@ class SharedPermissions:
         read: AttributeRead,
         leading_key: str,
         own: str,
-        ask: Callable[[AttributeRead, str], Deny | None],
+        evaluate: Callable[[AttributeRead, str], Deny | None],
         subject: str | None = None,
     ) -> Deny | None:
         """The cached decision on one attribute; decided again if it may differ between tenants."""
@@ -133,12 +133,12 @@ class SharedPermissions:
         if apart is None:
             apart = self._apart[read.operation] = self._tells_apart(read.operation)
         if apart or not leading_key.startswith(own):
-            return ask(read, leading_key)
+            return evaluate(read, leading_key)
         # INVARIANT: a decision for one subject is not reused for another, unless the key contains neither of them.
         path = leading_key[len(own) :]
         key = (*read, path, None if path == self.rows.sample and _SUBJECT not in path else subject)
         if key not in self._answers:
-            _keep(self._answers, key, ask(read, leading_key))
+            _keep(self._answers, key, evaluate(read, leading_key))
         return self._answers[key]
 
     def _tells_apart(self, operation: str) -> bool:

@@ -135,14 +135,14 @@ def _expiry(entity: Entity) -> Iterator[str]:
         case None:
             return
         case Expiry(at=str() as name, since=None, after=after) if not after:
-            yield from _moment(entity, name)
+            yield from _expiry_attribute(entity, name)
         case Expiry(at=None, since=str() as name, after=after) if after > timedelta():
-            yield from _moment(entity, name)
+            yield from _expiry_attribute(entity, name)
         case _:
             yield "an expiry has either `at`, or `since` and a time `after` it"
 
 
-def _moment(entity: Entity, name: str) -> Iterator[str]:
+def _expiry_attribute(entity: Entity, name: str) -> Iterator[str]:
     attribute = entity.attribute.get(name)
     if attribute is None or not isinstance(attribute.type, Timestamp):
         yield f"it expires by `{name}`, which is not a timestamp"

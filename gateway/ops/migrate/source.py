@@ -42,14 +42,14 @@ class MigrationSource:
         """Retries for about a minute; every write of a migration may be sent twice."""
         for attempt in range(_TRIES):
             try:
-                return await self._ask(operation, body)
+                return await self._call(operation, body)
             except (Throttled, Unavailable) as error:
                 if isinstance(error, AwsError) and error.retry is Retry.NEVER:
                     raise
                 await asyncio.sleep(self.pause * 2**attempt)
-        return await self._ask(operation, body)
+        return await self._call(operation, body)
 
-    async def _ask(self, operation: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    async def _call(self, operation: str, body: Mapping[str, Any]) -> dict[str, Any]:
         return await self.client.call(operation, body, credentials=await self.keys.credentials(), target=self.target)
 
 

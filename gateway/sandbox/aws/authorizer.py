@@ -8,7 +8,7 @@ from gateway.iam.dynamodb.key_schemas import KeySchema, TableRegistry
 from gateway.iam.dynamodb.permissions import Permissions
 from gateway.iam.language.verdict import Allow, Deny
 from gateway.sandbox.aws.account import Account, KeyHolder
-from gateway.sandbox.aws.engine import Engine, ask
+from gateway.sandbox.aws.engine import Engine, call_engine
 from gateway.sandbox.aws.responses import AwsFault
 
 _log = logging.getLogger(__name__)
@@ -46,7 +46,7 @@ class Authorizer:
         """Reads the key schema of every table: without them the partition that a request names is unknown."""
         tables: dict[str, KeySchema] = {}
         async for name in _table_names(self._engine):
-            table = (await ask(self._engine, "DescribeTable", {"TableName": name}))["Table"]
+            table = (await call_engine(self._engine, "DescribeTable", {"TableName": name}))["Table"]
             tables[name] = _keys(table)
         self._place = TableRegistry(self._account.region, self._account.number, tables=tables)
         return self._place
@@ -55,7 +55,7 @@ class Authorizer:
 async def _table_names(engine: Engine) -> AsyncIterator[str]:
     start: dict[str, str] = {}
     while True:
-        page = await ask(engine, "ListTables", start)
+        page = await call_engine(engine, "ListTables", start)
         for name in page.get("TableNames", ()):
             yield name
         if not page.get("LastEvaluatedTableName"):

@@ -99,9 +99,9 @@ class Embedded:
         if operation == "Query":
             self._check_start(json.loads(body))
         if operation != "TransactWriteItems":
-            return self._ask(target, body)
+            return self._call(target, body)
         with copied_once(dynamodb_backends[self._account][self._region].tables.values()):
-            return self._replays.run(json.loads(body), lambda: self._ask(target, body))
+            return self._replays.run(json.loads(body), lambda: self._call(target, body))
 
     def _check_start(self, body: Mapping[str, Any]) -> None:
         """moto does not compare the start of a page with the keys of the table and the index."""
@@ -119,7 +119,7 @@ class Embedded:
         tables = dynamodb_backends[self._account][self._region].tables
         return tables.get(name.rpartition("/")[2]) if isinstance(name, str) else None
 
-    def _ask(self, target: str, body: bytes) -> EngineResponse:
+    def _call(self, target: str, body: bytes) -> EngineResponse:
         lines: list[str] = []
         content: list[bytes] = []
 

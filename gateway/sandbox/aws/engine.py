@@ -46,7 +46,7 @@ class EngineRefused(Internal):
         self.name = name
 
 
-async def ask(engine: Engine, operation: str, body: Mapping[str, Any]) -> dict[str, Any]:
+async def call_engine(engine: Engine, operation: str, body: Mapping[str, Any]) -> dict[str, Any]:
     """Sends a request of the sandbox itself, to create and fill the table."""
     answer = await engine.call(f"{API}.{operation}", json.dumps(body).encode())
     try:

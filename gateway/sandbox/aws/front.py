@@ -69,11 +69,11 @@ class Front:
         async def health(request: HttpRequest) -> Response:
             return JSONResponse({"status": "ok"})
 
-        own = [Route("/", self._ask, methods=["POST"]), Route("/healthz", health)]
+        own = [Route("/", self._handle, methods=["POST"]), Route("/healthz", health)]
         hosts = Middleware(TrustedHostMiddleware, allowed_hosts=list(_HOSTS), www_redirect=False)
         return Starlette(routes=[*own, *extra], middleware=[hosts])
 
-    async def _ask(self, http: HttpRequest) -> Response:
+    async def _handle(self, http: HttpRequest) -> Response:
         is_dynamodb = "x-amz-target" in http.headers
         try:
             request = await _read(http)

@@ -45,15 +45,15 @@ class SandboxSts:
 
     def _assume(self, caller: KeyHolder, request: RoleRequest) -> str:
         role = self._account.roles.get(request.role_arn)
-        asking = caller.trusted
+        trusted_caller = caller.trusted
         # like AWS, do not reveal whether a role exists that the caller may not assume
-        if role is None or asking is None:
+        if role is None or trusted_caller is None:
             _refuse(
                 caller,
                 Deny("no such role, or this caller may not assume it", "request", action="sts:AssumeRole"),
                 request,
             )
-        verdict = assume(request, role.trusted, asking)
+        verdict = assume(request, role.trusted, trusted_caller)
         if isinstance(verdict, Invalid):
             raise AwsFault(verdict.code, verdict.message)
         # INVARIANT: only an `Allow` gives a session.
@@ -61,17 +61,17 @@ class SandboxSts:
             _refuse(caller, verdict, request)
         if request.policy_arns:
             raise AwsFault("ValidationError", "the sandbox has no managed policies: send the session policy as text")
-        session = self._session(role, asking, request)
+        session = self._session(role, trusted_caller, request)
         self._registry.add(session)
         return _session_xml(session, request)
 
-    def _session(self, role: AccountRole, asking: TrustedCaller, request: RoleRequest) -> KeyHolder:
+    def _session(self, role: AccountRole, trusted_caller: TrustedCaller, request: RoleRequest) -> KeyHolder:
         now = self._clock()
         arn = assumed(request.role_arn, request.session_name)
-        tags = session_tags(request, role.trusted, asking)
+        tags = session_tags(request, role.trusted, trusted_caller)
         passed = {key.lower() for key in request.transitive_tag_keys}
         inherited = {key: value for key, value in request.tags if key.lower() in passed}
-        source = request.source_identity or asking.source_identity
+        source = request.source_identity or trusted_caller.source_identity
         policy = (parse(request.policy, "session"),) if request.policy is not None else None
         policies = PolicySet(role.identity, policy, role.boundary)
         user_id = f"AROA{unique_id()}:{request.session_name}"
@@ -85,7 +85,9 @@ class SandboxSts:
             **{f"aws:PrincipalTag/{key}": value for key, value in tags.items()},
         }
         keys = session_keys(int(now) + request.duration_seconds)
-        trusted = TrustedCaller(request.role_arn, policies, arn, tags, {**asking.transitive_tags, **inherited}, source)
+        trusted = TrustedCaller(
+            request.role_arn, policies, arn, tags, {**trusted_caller.transitive_tags, **inherited}, source
+        )
         return KeyHolder(keys, arn, user_id, policies, principal, trusted)
 
 

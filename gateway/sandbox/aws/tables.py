@@ -5,7 +5,7 @@ from typing import Any
 
 from gateway.errors import Unavailable
 from gateway.model.table import TableSpec
-from gateway.sandbox.aws.engine import Engine, EngineRefused, ask
+from gateway.sandbox.aws.engine import Engine, EngineRefused, call_engine
 
 _BATCH = 25
 _AT_ONCE = 8
@@ -16,13 +16,13 @@ _PAUSE = 0.1
 async def create(engine: Engine, name: str, spec: TableSpec) -> bool:
     """Returns whether the table is new: an engine that keeps its data on disk may already have it."""
     try:
-        await ask(engine, "CreateTable", spec.create_request(name))
+        await call_engine(engine, "CreateTable", spec.create_request(name))
     except EngineRefused as error:
         if error.name != "ResourceInUseException":
             raise
         return False
     await _until_active(engine, name)
-    await ask(
+    await call_engine(
         engine,
         "UpdateTimeToLive",
         {"TableName": name, "TimeToLiveSpecification": {"AttributeName": spec.ttl, "Enabled": True}},
@@ -40,7 +40,7 @@ async def _write(engine: Engine, name: str, items: list[dict[str, Any]], slots: 
     waiting = {name: [{"PutRequest": {"Item": item}} for item in items]}
     async with slots:
         for _ in range(_ATTEMPTS):
-            answer = await ask(engine, "BatchWriteItem", {"RequestItems": waiting})
+            answer = await call_engine(engine, "BatchWriteItem", {"RequestItems": waiting})
             waiting = answer.get("UnprocessedItems") or {}
             if not waiting:
                 return
@@ -50,7 +50,7 @@ async def _write(engine: Engine, name: str, items: list[dict[str, Any]], slots: 
 
 async def _until_active(engine: Engine, name: str) -> None:
     for _ in range(_ATTEMPTS):
-        table = (await ask(engine, "DescribeTable", {"TableName": name}))["Table"]
+        table = (await call_engine(engine, "DescribeTable", {"TableName": name}))["Table"]
         indexes = table.get("GlobalSecondaryIndexes", ())
         if all(part.get("TableStatus", part.get("IndexStatus")) == "ACTIVE" for part in (table, *indexes)):
             return

@@ -26,21 +26,21 @@ def until_healthy(child: Child, host: str, port: int, seconds: float = _START_SE
 
 
 def supervise(
-    child: Child, start: Callable[[], Child], changes: Iterable[bool], tell: Callable[[str], None], *, reload: bool
+    child: Child, start: Callable[[], Child], changes: Iterable[bool], report: Callable[[str], None], *, reload: bool
 ) -> int:
     """Runs until the gateway ends and returns its exit code. With `reload` it is restarted at every change."""
     ended = False
     try:
         for changed in changes:
             if changed:
-                tell("the code has changed: restarting the gateway")
+                report("the code has changed: restarting the gateway")
                 child.stop()
                 child, ended = start(), False
             elif not ended and child.process.poll() is not None:
                 if not reload:
                     break
                 ended = True
-                tell("the gateway has ended; the next change of the code starts it again")
+                report("the gateway has ended; the next change of the code starts it again")
     finally:
         child.stop()
     return child.process.returncode

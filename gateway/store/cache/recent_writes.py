@@ -100,18 +100,18 @@ class RecentWrites:
                 self._ages.append((last, tenant))
 
 
-def _put_last(moments: dict[K, float], key: K, now: float) -> None:
-    moments.pop(key, None)
-    moments[key] = now
+def _put_last(times: dict[K, float], key: K, now: float) -> None:
+    times.pop(key, None)
+    times[key] = now
 
 
-def _drop_first(moments: dict[K, float], since: float) -> None:
+def _drop_first(times: dict[K, float], since: float) -> None:
     """Drops expired entries; the last entry of the dictionary is the newest."""
-    while moments:
-        key = next(iter(moments))
-        if moments[key] > since:
+    while times:
+        key = next(iter(times))
+        if times[key] > since:
             return
-        del moments[key]
+        del times[key]
 
 
 class Underway:

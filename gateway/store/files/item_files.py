@@ -59,7 +59,7 @@ def signed_upload(access: Access, place: ItemFile, size: int, content_type: str,
     request = s3.signed(_bucket(access.session), "PUT", key, access.session.credentials, headers=headers)
     # every client sends the length itself, and browsers do not let scripts set it
     sent = [{"name": name, "value": value} for name, value in headers.items() if name != "Content-Length"]
-    return {"uploadId": upload, "url": request.url, "headers": sent, "expiresAt": _moment(request)}
+    return {"uploadId": upload, "url": request.url, "headers": sent, "expiresAt": _expiry(request)}
 
 
 async def arrived(access: Access, place: ItemFile, upload: str) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def _download(access: Access, place: ItemFile, file: Values | None) -> Any:
         return error
     return {
         "url": request.url,
-        "expiresAt": _moment(request),
+        "expiresAt": _expiry(request),
         "size": file["size"],
         "contentType": file["contentType"],
     }
@@ -136,5 +136,5 @@ def _bucket(session: Session) -> FileBucket:
     return session.tenancy.files
 
 
-def _moment(request: SignedRequest) -> datetime:
+def _expiry(request: SignedRequest) -> datetime:
     return datetime.fromtimestamp(request.expires_at, UTC)

@@ -109,8 +109,8 @@ def _expiry(model: Model, entity: Entity, values: Mapping[str, Any]) -> Wire:
 def expires_at(entity: Entity, values: Mapping[str, Any]) -> datetime | None:
     if entity.expiry is None:
         return None
-    moment = values.get(entity.expiry.at or entity.expiry.since or "")
-    return moment + entity.expiry.after if isinstance(moment, datetime) else None
+    base = values.get(entity.expiry.at or entity.expiry.since or "")
+    return base + entity.expiry.after if isinstance(base, datetime) else None
 
 
 def _keys(model: Model, entity: Entity, tenant: TenantId, values: Mapping[str, Any]) -> list[Wire | None]:

@@ -1,4 +1,4 @@
-"""The rate of calls to STS: never exceeded, callers first, whoever would wait too long is told at once."""
+"""The rate of calls to STS: never exceeded, callers first, a caller that would wait too long is refused at once."""
 
 import asyncio
 from math import inf
@@ -34,9 +34,9 @@ class Calls:
         return [name for _, name in self.began]
 
 
-def most_within_a_second(moments: list[float]) -> int:
+def most_within_a_second(starts: list[float]) -> int:
     # the moments of a float are not exact: what lies a second apart is not within it
-    return max(sum(start <= other < start + 1.0 - 1e-6 for other in moments) for start in moments)
+    return max(sum(start <= other < start + 1.0 - 1e-6 for other in starts) for start in starts)
 
 
 def caller(within: float = inf) -> Ticket:
@@ -48,7 +48,7 @@ def test_ten_thousand_sessions_at_a_restart_stay_within_the_rate() -> None:
         calls = Calls(CallRate(50, 16))
         await asyncio.gather(*(calls.call("", Ticket(Priority.WARM_UP)) for _ in range(10_000)))
         assert calls.most_running <= 16
-        return [moment for moment, _ in calls.began], asyncio.get_running_loop().time()
+        return [start for start, _ in calls.began], asyncio.get_running_loop().time()
 
     began, ended = run(restart())
     assert len(began) == 10_000
@@ -67,9 +67,9 @@ def test_a_caller_hardly_waits_while_ten_thousand_sessions_are_warmed_up() -> No
         for number in range(100):
             # at any part of a second
             await asyncio.sleep(0.37)
-            asked = loop.time()
+            began = loop.time()
             await calls.call(f"caller {number}", caller())
-            waits.append(next(at for at, name in calls.began if name == f"caller {number}") - asked)
+            waits.append(next(at for at, name in calls.began if name == f"caller {number}") - began)
         for task in warming:
             task.cancel()
         await asyncio.gather(*warming, return_exceptions=True)
@@ -186,7 +186,7 @@ def test_a_promoted_ticket_that_cannot_be_served_in_time_is_refused() -> None:
     run(scene())
 
 
-def test_who_gives_up_leaves_its_place_to_the_next() -> None:
+def test_a_caller_that_gives_up_leaves_its_place_to_the_next() -> None:
     async def scene() -> list[str]:
         calls = Calls(CallRate(1_000, 1))
         holding = asyncio.create_task(calls.call("holding", caller()))

@@ -39,7 +39,7 @@ FRESH = Freshness(ttl=300, cooldown=5, stale=600)
 
 
 @dataclass
-class World:
+class CallerSetup:
     freshness: Freshness = FRESH
     seconds: float = 60
     most: int = 10_000
@@ -99,46 +99,46 @@ def verified(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return seen
 
 
-async def remembered(world: World, token: str) -> Caller:
+async def remembered(setup: CallerSetup, token: str) -> Caller:
     """A caller for whom nothing is asked any more."""
-    caller = await world.open(token)
-    assert world.known(token) is caller
+    caller = await setup.open(token)
+    assert setup.known(token) is caller
     return caller
 
 
 async def test_a_caller_is_who_the_token_names_with_the_session_of_its_tenant_and_role() -> None:
-    caller = await World().open(good_token())
+    caller = await CallerSetup().open(good_token())
     assert (caller.principal.tenant, caller.principal.subject, caller.role) == (ACME, "user-1", "viewer")
     assert (caller.session.tenant, caller.session.role) == (ACME, "viewer")
     assert (caller.subject, caller.cost_limit) == (subject_hash("user-1"), 50.0)
 
 
 async def test_nothing_is_asked_twice(verified: list[str]) -> None:
-    world, token = World(), good_token()
-    caller = await remembered(world, token)
-    assert [await world.get(token) for _ in range(3)] == [caller] * 3
-    assert (len(verified), world.publisher.fetches, len(world.sts.requests)) == (1, 1, 1)
+    setup, token = CallerSetup(), good_token()
+    caller = await remembered(setup, token)
+    assert [await setup.get(token) for _ in range(3)] == [caller] * 3
+    assert (len(verified), setup.publisher.fetches, len(setup.sts.requests)) == (1, 1, 1)
 
 
 async def test_two_tokens_are_two_callers_and_one_session() -> None:
-    world = World()
-    ann, bob = await world.open(good_token(sub="ann")), await world.open(good_token(sub="bob"))
+    setup = CallerSetup()
+    ann, bob = await setup.open(good_token(sub="ann")), await setup.open(good_token(sub="bob"))
     assert (ann.principal.subject, bob.principal.subject) == ("ann", "bob")
     assert ann.session is bob.session
 
 
 async def test_a_changed_letter_is_another_header() -> None:
-    world, token = World(), good_token()
-    await remembered(world, token)
+    setup, token = CallerSetup(), good_token()
+    await remembered(setup, token)
     for changed in (token[:-2] + ("AA" if token[-2:] != "AA" else "BA"), token + "A", token[:-1], ""):
-        assert isinstance(await world.refused(changed), Unauthenticated)
-    assert world.callers.known(None) is None
+        assert isinstance(await setup.refused(changed), Unauthenticated)
+    assert setup.callers.known(None) is None
 
 
 async def test_no_token_is_kept() -> None:
-    world, token = World(), good_token()
-    await remembered(world, token)
-    held, pending = set[int](), list[Any]([world.callers._remembered])
+    setup, token = CallerSetup(), good_token()
+    await remembered(setup, token)
+    held, pending = set[int](), list[Any]([setup.callers._remembered])
     while pending:
         each = pending.pop()
         if id(each) not in held and not isinstance(each, type | FunctionType | ModuleType):
@@ -148,269 +148,269 @@ async def test_no_token_is_kept() -> None:
 
 
 async def test_a_suspended_tenant_is_refused_at_once() -> None:
-    world, token, other = World(), good_token(), good_token(tenant="globex")
-    await remembered(world, token)
-    await remembered(world, other)
-    world.sessions.suspend(ACME)
-    assert world.known(token) is None
-    assert isinstance(await world.refused(token), TenantSuspended)
-    assert (await world.get(other)).session.tenant == GLOBEX
-    world.sessions.resume(ACME)
-    assert (await world.get(token)).session.tenant == ACME
+    setup, token, other = CallerSetup(), good_token(), good_token(tenant="globex")
+    await remembered(setup, token)
+    await remembered(setup, other)
+    setup.sessions.suspend(ACME)
+    assert setup.known(token) is None
+    assert isinstance(await setup.refused(token), TenantSuspended)
+    assert (await setup.get(other)).session.tenant == GLOBEX
+    setup.sessions.resume(ACME)
+    assert (await setup.get(token)).session.tenant == ACME
 
 
 async def test_a_tenant_that_is_suspended_while_its_session_is_opened_is_not_remembered() -> None:
-    world, token = World(), good_token()
-    world.sts.gate.clear()
-    opening = asyncio.ensure_future(world.open(token))
+    setup, token = CallerSetup(), good_token()
+    setup.sts.gate.clear()
+    opening = asyncio.ensure_future(setup.open(token))
     await settle()
-    world.sessions.suspend(ACME)
-    world.sts.gate.set()
+    setup.sessions.suspend(ACME)
+    setup.sts.gate.set()
     with pytest.raises(TenantSuspended):
         await opening
-    assert isinstance(await world.refused(token), TenantSuspended)
+    assert isinstance(await setup.refused(token), TenantSuspended)
 
 
 async def test_a_session_that_is_forgotten_is_not_used_again() -> None:
-    world, token = World(), good_token()
-    before = await remembered(world, token)
-    world.sessions.forget(ACME)
-    after = await world.get(token)
+    setup, token = CallerSetup(), good_token()
+    before = await remembered(setup, token)
+    setup.sessions.forget(ACME)
+    after = await setup.get(token)
     assert after.session.credentials != before.session.credentials
 
 
 async def test_a_session_that_is_forgotten_just_as_it_is_handed_out_is_not_remembered() -> None:
-    world, token = World(), good_token()
-    world.sts.gate.clear()
-    opening = asyncio.ensure_future(world.open(token))
+    setup, token = CallerSetup(), good_token()
+    setup.sts.gate.clear()
+    opening = asyncio.ensure_future(setup.open(token))
     await settle()
-    [flight] = world.sessions._single_flight._tasks
-    flight.add_done_callback(lambda _: world.sessions.forget(ACME))
-    world.sts.gate.set()
+    [flight] = setup.sessions._single_flight._tasks
+    flight.add_done_callback(lambda _: setup.sessions.forget(ACME))
+    setup.sts.gate.set()
     before = await opening
-    assert world.known(token) is None
-    assert (await world.get(token)).session.credentials != before.session.credentials
+    assert setup.known(token) is None
+    assert (await setup.get(token)).session.credentials != before.session.credentials
 
 
 async def test_a_session_that_aws_revoked_is_not_used_again() -> None:
-    world, token = World(), good_token()
-    before = await remembered(world, token)
-    world.clock.now += 10
-    renewed = await world.sessions.renew(before.session)
-    assert (await world.get(token)).session is renewed
+    setup, token = CallerSetup(), good_token()
+    before = await remembered(setup, token)
+    setup.clock.now += 10
+    renewed = await setup.sessions.renew(before.session)
+    assert (await setup.get(token)).session is renewed
     assert renewed is not before.session
 
 
-async def test_who_gets_no_new_session_for_a_revoked_one_is_refused() -> None:
-    world, token = World(), good_token()
-    before = await remembered(world, token)
-    world.clock.now += 10
-    world.sts.fault = REFUSED
+async def test_a_caller_that_gets_no_new_session_for_a_revoked_one_is_refused() -> None:
+    setup, token = CallerSetup(), good_token()
+    before = await remembered(setup, token)
+    setup.clock.now += 10
+    setup.sts.fault = REFUSED
     with pytest.raises(Forbidden):
-        await world.sessions.renew(before.session)
-    assert isinstance(await world.refused(token), Forbidden)
+        await setup.sessions.renew(before.session)
+    assert isinstance(await setup.refused(token), Forbidden)
 
 
 async def test_a_withdrawn_key_is_refused_as_soon_as_the_gateway_learns_of_it() -> None:
-    world, token = World(), good_token()
-    await remembered(world, token)
-    world.publisher.keys = [public_jwk(rsa_key("next"), "key-9")]
-    world.clock.now += 6  # the cool-down of the fetch is over, nothing else is
+    setup, token = CallerSetup(), good_token()
+    await remembered(setup, token)
+    setup.publisher.keys = [public_jwk(rsa_key("next"), "key-9")]
+    setup.clock.now += 6  # the cool-down of the fetch is over, nothing else is
     newer = sign(header(kid="key-9"), claims(), rsa_key("next"), "RS256")
-    assert (await world.get(newer)).principal.subject == "user-1"
-    assert (await world.refused(token)).message == "unknown signing key"
+    assert (await setup.get(newer)).principal.subject == "user-1"
+    assert (await setup.refused(token)).message == "unknown signing key"
 
 
 @pytest.mark.parametrize(
     "replacement", [public_jwk(rsa_key("other"), "key-1"), public_jwk(rsa_key(), "key-1", alg="RS512")]
 )
 async def test_a_caller_does_not_outlive_a_change_of_its_key(replacement: dict[str, str]) -> None:
-    world, token = World(), good_token()
-    await remembered(world, token)
-    world.publisher.keys = [replacement, public_jwk(rsa_key("next"), "key-9")]
-    world.clock.now += 6
-    await world.get(sign(header(kid="key-9"), claims(), rsa_key("next"), "RS256"))
-    assert isinstance(await world.refused(token), TokenRefused)
+    setup, token = CallerSetup(), good_token()
+    await remembered(setup, token)
+    setup.publisher.keys = [replacement, public_jwk(rsa_key("next"), "key-9")]
+    setup.clock.now += 6
+    await setup.get(sign(header(kid="key-9"), claims(), rsa_key("next"), "RS256"))
+    assert isinstance(await setup.refused(token), TokenRefused)
 
 
 async def test_keys_that_are_fetched_again_and_are_the_same_cost_no_signature(verified: list[str]) -> None:
-    world, token = World(Freshness(ttl=20, cooldown=5)), good_token()
-    await remembered(world, token)
-    epoch = world.authenticator.epoch
-    world.clock.now += 16
-    assert world.known(token) is None, "the keys are due"
-    await world.get(token)
+    setup, token = CallerSetup(Freshness(ttl=20, cooldown=5)), good_token()
+    await remembered(setup, token)
+    epoch = setup.authenticator.epoch
+    setup.clock.now += 16
+    assert setup.known(token) is None, "the keys are due"
+    await setup.get(token)
     await settle()
-    assert (world.publisher.fetches, world.authenticator.epoch, len(verified)) == (2, epoch, 1)
+    assert (setup.publisher.fetches, setup.authenticator.epoch, len(verified)) == (2, epoch, 1)
 
 
 async def test_a_caller_does_not_outlive_its_key() -> None:
-    world, token = World(Freshness(ttl=20, cooldown=5)), good_token()
-    await remembered(world, token)
-    del world.publisher.keys[0]
-    world.clock.now += 20
-    assert (await world.refused(token)).message == "unknown signing key"
+    setup, token = CallerSetup(Freshness(ttl=20, cooldown=5)), good_token()
+    await remembered(setup, token)
+    del setup.publisher.keys[0]
+    setup.clock.now += 20
+    assert (await setup.refused(token)).message == "unknown signing key"
 
 
 async def test_a_caller_does_not_outlive_an_issuer_that_stays_silent() -> None:
-    world, token = World(Freshness(ttl=20, cooldown=5, stale=5)), good_token()
-    await remembered(world, token)
-    world.publisher.failure = OSError("gone")
-    world.clock.now += 25
-    refusal = await world.refused(token)
+    setup, token = CallerSetup(Freshness(ttl=20, cooldown=5, stale=5)), good_token()
+    await remembered(setup, token)
+    setup.publisher.failure = OSError("gone")
+    setup.clock.now += 25
+    refusal = await setup.refused(token)
     assert isinstance(refusal, Unavailable)
     assert "signing keys of the issuer are unavailable" in refusal.message
 
 
 async def test_while_the_issuer_is_silent_known_tokens_cost_no_signature(verified: list[str]) -> None:
-    world, token = World(Freshness(ttl=20, cooldown=5, stale=600)), good_token()
-    await remembered(world, token)
-    world.publisher.failure = OSError("gone")
-    world.clock.now += 21
+    setup, token = CallerSetup(Freshness(ttl=20, cooldown=5, stale=600)), good_token()
+    await remembered(setup, token)
+    setup.publisher.failure = OSError("gone")
+    setup.clock.now += 21
     for _ in range(3):
-        await world.get(token)
+        await setup.get(token)
     assert len(verified) == 1
 
 
 async def test_a_token_is_verified_again_in_time(verified: list[str]) -> None:
-    world, token = World(), good_token()
-    await remembered(world, token)
-    world.clock.now += 59
-    await world.get(token)
+    setup, token = CallerSetup(), good_token()
+    await remembered(setup, token)
+    setup.clock.now += 59
+    await setup.get(token)
     assert len(verified) == 1
-    world.clock.now += 1
-    assert world.known(token) is None
-    await world.get(token)
+    setup.clock.now += 1
+    assert setup.known(token) is None
+    await setup.get(token)
     assert len(verified) == 2
 
 
 async def test_a_caller_does_not_outlive_its_token() -> None:
-    world, token = World(), good_token(exp=NOW + 5)
-    await remembered(world, token)
-    world.clock.now += 34
-    assert world.known(token) is not None
-    world.clock.now += 1
-    assert (await world.refused(token)).message == "token expired"
+    setup, token = CallerSetup(), good_token(exp=NOW + 5)
+    await remembered(setup, token)
+    setup.clock.now += 34
+    assert setup.known(token) is not None
+    setup.clock.now += 1
+    assert (await setup.refused(token)).message == "token expired"
 
 
 async def test_a_clock_that_is_set_back_prolongs_nothing(verified: list[str]) -> None:
-    world, token = World(), good_token()
-    await remembered(world, token)
-    world.clock.now -= 1
-    assert world.known(token) is None
-    await world.get(token)
+    setup, token = CallerSetup(), good_token()
+    await remembered(setup, token)
+    setup.clock.now -= 1
+    assert setup.known(token) is None
+    await setup.get(token)
     assert len(verified) == 2
 
 
 async def test_a_session_is_asked_for_again_when_it_is_due_to_be_refreshed(verified: list[str]) -> None:
-    world = World(Freshness(ttl=1e6, cooldown=5), seconds=1e9)
+    setup = CallerSetup(Freshness(ttl=1e6, cooldown=5), seconds=1e9)
     token = good_token(exp=NOW + 80_000)
-    before = await remembered(world, token)
-    world.clock.now += world.sessions.fresh_until(before.session) - NOW - 1
-    assert world.known(token) is before
-    world.clock.now += 1
-    assert world.known(token) is None
-    assert (await world.get(token)).session is before.session, "it serves while it is refreshed"
+    before = await remembered(setup, token)
+    setup.clock.now += setup.sessions.fresh_until(before.session) - NOW - 1
+    assert setup.known(token) is before
+    setup.clock.now += 1
+    assert setup.known(token) is None
+    assert (await setup.get(token)).session is before.session, "it serves while it is refreshed"
     await settle()
-    assert (await world.get(token)).session is not before.session
+    assert (await setup.get(token)).session is not before.session
     assert len(verified) == 1
 
 
 async def test_without_sts_the_session_there_is_serves_and_no_signature_is_looked_at(verified: list[str]) -> None:
-    world = World(Freshness(ttl=1e6, cooldown=5), seconds=1e9)
+    setup = CallerSetup(Freshness(ttl=1e6, cooldown=5), seconds=1e9)
     token = good_token(exp=NOW + 80_000)
-    before = await remembered(world, token)
-    world.sts.fault = OUTAGE
-    world.clock.now = world.sessions.fresh_until(before.session) + 1
-    assert [await world.get(token) for _ in range(3)] == [before] * 3
+    before = await remembered(setup, token)
+    setup.sts.fault = OUTAGE
+    setup.clock.now = setup.sessions.fresh_until(before.session) + 1
+    assert [await setup.get(token) for _ in range(3)] == [before] * 3
     assert len(verified) == 1
 
 
-async def test_who_gets_no_session_is_not_verified_again_for_each_request(verified: list[str]) -> None:
-    world, token = World(), good_token()
-    world.sessions.suspend(ACME)
+async def test_a_caller_that_gets_no_session_is_not_verified_again_for_each_request(verified: list[str]) -> None:
+    setup, token = CallerSetup(), good_token()
+    setup.sessions.suspend(ACME)
     for _ in range(3):
-        assert isinstance(await world.refused(token), TenantSuspended)
+        assert isinstance(await setup.refused(token), TenantSuspended)
     assert len(verified) == 1
 
 
 async def test_a_refusal_is_not_remembered() -> None:
-    world, token = World(), good_token(nbf=NOW + 40)
-    assert (await world.refused(token)).message == "token not valid yet"
-    world.clock.now += 20
-    assert (await world.get(token)).principal.tenant == ACME
-    assert len(world.callers) == 1
+    setup, token = CallerSetup(), good_token(nbf=NOW + 40)
+    assert (await setup.refused(token)).message == "token not valid yet"
+    setup.clock.now += 20
+    assert (await setup.get(token)).principal.tenant == ACME
+    assert len(setup.callers) == 1
 
 
 async def test_no_more_callers_are_remembered_than_set() -> None:
-    world = World(most=2)
+    setup = CallerSetup(most=2)
     tokens = [good_token(sub=f"user-{number}") for number in range(3)]
     for token in tokens[:2]:
-        await remembered(world, token)
-    assert world.known(tokens[0]) is not None  # used last, so the other one goes
-    await remembered(world, tokens[2])
-    assert [world.known(token) is not None for token in tokens] == [True, False, True]
-    assert len(world.callers) == 2
+        await remembered(setup, token)
+    assert setup.known(tokens[0]) is not None  # used last, so the other one goes
+    await remembered(setup, tokens[2])
+    assert [setup.known(token) is not None for token in tokens] == [True, False, True]
+    assert len(setup.callers) == 2
 
 
 async def test_nothing_is_remembered_when_set_so(verified: list[str]) -> None:
-    world, token = World(seconds=0), good_token()
+    setup, token = CallerSetup(seconds=0), good_token()
     for _ in range(2):
-        assert (await world.get(token)).principal.subject == "user-1"
-    assert (len(verified), len(world.callers)) == (2, 0)
+        assert (await setup.get(token)).principal.subject == "user-1"
+    assert (len(verified), len(setup.callers)) == (2, 0)
 
 
-def supporting(path: Path) -> World:
-    """A world whose issuer may grant support access, with its file of revoked grants."""
+def supporting(path: Path) -> CallerSetup:
+    """Callers of an issuer that may grant support access, with its file of revoked grants."""
     path.write_text("")
-    world = World()
-    world.authenticator = Authenticator(
+    setup = CallerSetup()
+    setup.authenticator = Authenticator(
         [issuer(support=SupportRules("viewer", only=False))],
-        fetch=world.publisher,
-        clock=world.clock,
+        fetch=setup.publisher,
+        clock=setup.clock,
         revocations=Revocations(path),
     )
-    world.callers = Callers(world.authenticator, world.sessions, lambda role: 50.0, clock=world.clock)
-    return world
+    setup.callers = Callers(setup.authenticator, setup.sessions, lambda role: 50.0, clock=setup.clock)
+    return setup
 
 
 async def test_a_grant_that_is_revoked_midway_is_refused_at_once_although_its_caller_was_known(tmp_path: Path) -> None:
     path = tmp_path / "revoked"
-    world, token = supporting(path), grant(roles=...)
-    first, second = await world.get(token), await world.get(token)
+    setup, token = supporting(path), grant(roles=...)
+    first, second = await setup.get(token), await setup.get(token)
     assert (first.principal.support, first.session) == (second.principal.support, second.session)
     revoke(path, "grant-0001")
-    assert (await world.refused(token)).message == "support access was revoked"
+    assert (await setup.refused(token)).message == "support access was revoked"
     # and users go on
-    assert (await world.get(good_token())).role == "viewer"
+    assert (await setup.get(good_token())).role == "viewer"
 
 
-async def test_a_grant_ends_at_its_moment_although_its_caller_was_known(tmp_path: Path) -> None:
-    world, token = supporting(tmp_path / "revoked"), grant(roles=...)
-    await world.get(token)
-    world.clock.now = NOW + 900
-    assert (await world.refused(token)).message == "token expired"
+async def test_a_grant_ends_on_time_although_its_caller_was_known(tmp_path: Path) -> None:
+    setup, token = supporting(tmp_path / "revoked"), grant(roles=...)
+    await setup.get(token)
+    setup.clock.now = NOW + 900
+    assert (await setup.refused(token)).message == "token expired"
 
 
 async def test_support_access_is_checked_for_each_request_without_verifying_its_signature_again(
     tmp_path: Path, verified: list[str]
 ) -> None:
-    world, token = supporting(tmp_path / "revoked"), grant(roles=...)
+    setup, token = supporting(tmp_path / "revoked"), grant(roles=...)
     for _ in range(3):
-        assert world.known(token) is None
-        await world.get(token)
-    assert (len(verified), len(world.sts.requests)) == (1, 1)
+        assert setup.known(token) is None
+        await setup.get(token)
+    assert (len(verified), len(setup.sts.requests)) == (1, 1)
 
 
 async def test_cloudtrail_names_the_person_of_support_access_and_its_session_is_no_users(tmp_path: Path) -> None:
-    world = supporting(tmp_path / "revoked")
-    jane, user = await world.get(grant(roles=...)), await world.get(good_token())
-    assert [request.source_identity for request in world.sts.requests] == ["acme+jane@example.org", "acme"]
+    setup = supporting(tmp_path / "revoked")
+    jane, user = await setup.get(grant(roles=...)), await setup.get(good_token())
+    assert [request.source_identity for request in setup.sts.requests] == ["acme+jane@example.org", "acme"]
     assert jane.session is not user.session
 
 
 async def test_a_token_without_a_role_is_forbidden_and_the_log_says_what_to_do() -> None:
-    error = await World().refused(good_token(roles=[]))
+    error = await CallerSetup().refused(good_token(roles=[]))
     assert isinstance(error, RolesMissing)
     assert error.message == "the token carries no role that this gateway knows"
     assert error.reason.startswith("claim `roles` names no role of the gateway: let the issuer add")

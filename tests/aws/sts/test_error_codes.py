@@ -60,7 +60,7 @@ def test_every_throttling_code_that_botocore_knows_is_throttling() -> None:
         ("InternalFailure", Unavailable),
     ],
 )
-def test_a_code_becomes_the_error_that_tells_whose_fault_it_is(code: str, expected: type[GatewayError]) -> None:
+def test_a_code_becomes_the_error_that_shows_whose_fault_it_is(code: str, expected: type[GatewayError]) -> None:
     assert isinstance(refused(code), expected)
 
 
@@ -68,12 +68,12 @@ def test_a_code_becomes_the_error_that_tells_whose_fault_it_is(code: str, expect
     ("status", "expected"),
     [(429, Throttled), (401, Forbidden), (403, Forbidden), (400, Internal), (500, Unavailable), (302, Unavailable)],
 )
-def test_an_unknown_code_is_judged_by_its_status(status: int, expected: type[GatewayError]) -> None:
+def test_an_unknown_code_is_classified_by_its_status(status: int, expected: type[GatewayError]) -> None:
     assert isinstance(refused("BrandNewException", status), expected)
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>proxy", b"<ErrorResponse/>", b"<!DOCTYPE a><a/>", b"\xff"])
-def test_an_error_without_anything_in_it_is_judged_by_its_status(body: bytes) -> None:
+def test_an_empty_error_is_classified_by_its_status(body: bytes) -> None:
     assert isinstance(failure(AwsResponse(503, {}, body)), AwsUnavailable)
     assert isinstance(failure(AwsResponse(403, {}, body)), AccessDenied)
 
@@ -123,13 +123,13 @@ def test_trouble_with_the_gateways_own_credentials_is_no_verdict_about_the_tenan
         (AnswerCorrupt("the database's answer is too large"), AnswerCorrupt),
     ],
 )
-def test_what_keeps_sts_from_answering_is_told_in_words_about_sts(
+def test_what_keeps_sts_from_answering_is_reported_in_words_about_sts(
     error: GatewayError, expected: type[GatewayError]
 ) -> None:
-    told = unanswered(error)
-    assert type(told) is expected
-    assert "sts" in told.message
-    assert "database" not in told.message
+    raised = unanswered(error)
+    assert type(raised) is expected
+    assert "sts" in raised.message
+    assert "database" not in raised.message
 
 
 def test_what_sts_said_stays_as_it_is() -> None:

@@ -70,11 +70,11 @@ async def test_a_failure_is_an_outage_and_is_not_kept() -> None:
 
 async def test_those_that_aws_refuses_are_read_again() -> None:
     chain: Any = Chain()
-    async with sts(refusal("ExpiredToken", 403), answer(), answer()) as (asked, fake):
-        asked._own = own(chain, Clock())
+    async with sts(refusal("ExpiredToken", 403), answer(), answer()) as (client, fake):
+        client._own = own(chain, Clock())
         with pytest.raises(AwsUnavailable, match="own credentials"):
-            await asked.assume_role(REQUEST)
-        await asked.assume_role(REQUEST)
-        await asked.assume_role(REQUEST)
+            await client.assume_role(REQUEST)
+        await client.assume_role(REQUEST)
+        await client.assume_role(REQUEST)
     used = [each.headers["authorization"].partition("Credential=")[2][:5] for each in fake.received]
     assert used == ["AKIA1", "AKIA2", "AKIA2"]

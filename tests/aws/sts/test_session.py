@@ -27,7 +27,7 @@ def shipped(name: str) -> PolicyDocument:
     return parse(render(documents(MODEL)[name], DEPLOYMENT), kind_of(name))
 
 
-def asked(tenant: TenantId, role: str, subject: str | None = None) -> AssumeRole:
+def request_for(tenant: TenantId, role: str, subject: str | None = None) -> AssumeRole:
     own = (subject or "ann").replace("|", ".") if MODEL.all_roles[role].own else None
     key = SessionKey(tenant, role, source_identity(tenant, subject), POOLED, own)
     return question(key, shipped(session_file(role)).text, 3_600)
@@ -51,18 +51,18 @@ def verdict(request: AssumeRole) -> Allow | Deny | Invalid:
 @pytest.mark.parametrize("subject", [None, "auth0|ann"])
 @pytest.mark.parametrize("tenant", [ACME, LONG])
 def test_the_trust_policy_lets_the_gateway_open_every_session(tenant: TenantId, subject: str | None, role: str) -> None:
-    assert isinstance(verdict(asked(tenant, role, subject)), Allow)
+    assert isinstance(verdict(request_for(tenant, role, subject)), Allow)
 
 
 def test_a_session_has_a_subject_in_roles_of_own_rows_and_in_no_other() -> None:
-    request = asked(ACME, "customer", "ann")
+    request = request_for(ACME, "customer", "ann")
     assert ("Subject", "ann") in request.tags
     assert isinstance(verdict(replace(request, tags=request.tags[:-1])), Deny)
-    shared = asked(ACME, "viewer", "ann")
+    shared = request_for(ACME, "viewer", "ann")
     assert dict(shared.tags).keys() == {"TenantId", "GatewayRole"}
     assert isinstance(verdict(replace(shared, tags=(*shared.tags, ("Subject", "ann")))), Deny)
 
 
 def test_without_the_tenants_tag_the_trust_policy_refuses() -> None:
-    request = asked(ACME, "viewer")
+    request = request_for(ACME, "viewer")
     assert isinstance(verdict(replace(request, tags=request.tags[1:])), Deny)

@@ -20,34 +20,34 @@ from tests.aws.tenant_fixtures import (
     ROLES,
     TOO_LARGE,
     principal,
+    session_setup,
     settle,
     until_called,
-    world,
 )
 
 
 @pytest.mark.parametrize("fault", [OUTAGE, ThroughputExceeded("slow down"), REFUSED, TOO_LARGE, OSError("boom")])
 async def test_an_unexpired_session_keeps_serving_and_is_tried_again_less_and_less_often(fault: Exception) -> None:
-    here = world()
-    first = await here.sessions.open(principal())
-    here.sts.fault = fault
-    start = here.clock.now + HOUR * 0.9
-    moments: list[int] = []
+    setup = session_setup()
+    first = await setup.sessions.open(principal())
+    setup.sts.fault = fault
+    start = setup.clock.now + HOUR * 0.9
+    seconds: list[int] = []
     for second in range(300):
-        here.clock.now = start + second
-        assert await here.sessions.open(principal()) is first
+        setup.clock.now = start + second
+        assert await setup.sessions.open(principal()) is first
         await settle()
-        if here.calls - 1 > len(moments):
-            moments.append(second)
-    gaps = [later - earlier for earlier, later in itertools.pairwise(moments)]
+        if setup.calls - 1 > len(seconds):
+            seconds.append(second)
+    gaps = [later - earlier for earlier, later in itertools.pairwise(seconds)]
     assert gaps == sorted(gaps)
     assert gaps[-1] > gaps[0]
     assert max(gaps) <= 60
-    here.sts.fault = None
-    here.clock.now += 61
-    await here.sessions.open(principal())
+    setup.sts.fault = None
+    setup.clock.now += 61
+    await setup.sessions.open(principal())
     await settle()
-    assert await here.sessions.open(principal()) is not first
+    assert await setup.sessions.open(principal()) is not first
 
 
 @pytest.mark.parametrize(
@@ -61,139 +61,139 @@ async def test_an_unexpired_session_keeps_serving_and_is_tried_again_less_and_le
     ],
 )
 async def test_an_expired_session_fails_closed(fault: Exception, expected: type[GatewayError]) -> None:
-    here = world()
-    await here.sessions.open(principal())
-    here.sts.fault = fault
-    here.clock.now += HOUR
+    setup = session_setup()
+    await setup.sessions.open(principal())
+    setup.sts.fault = fault
+    setup.clock.now += HOUR
     with pytest.raises(expected):
-        await here.sessions.open(principal())
+        await setup.sessions.open(principal())
 
 
 async def test_after_an_outage_a_session_is_opened_again() -> None:
-    here = world()
-    here.sts.fault = OUTAGE
+    setup = session_setup()
+    setup.sts.fault = OUTAGE
     with pytest.raises(Unavailable):
-        await here.sessions.open(principal())
-    here.sts.fault = None
-    here.clock.now += 2
-    assert (await here.sessions.open(principal())).tenant == ACME
+        await setup.sessions.open(principal())
+    setup.sts.fault = None
+    setup.clock.now += 2
+    assert (await setup.sessions.open(principal())).tenant == ACME
 
 
 @pytest.mark.parametrize("fault", [REFUSED, TOO_LARGE, IsolationBreach("another session")])
 async def test_a_refusal_is_remembered_for_a_moment_for_this_tenant_and_role_only(fault: GatewayError) -> None:
-    here = world()
-    here.sts.fault = fault
+    setup = session_setup()
+    setup.sts.fault = fault
     for _ in range(3):
         with pytest.raises(type(fault), match=fault.message):
-            await here.sessions.open(principal())
-    assert here.calls == 1
-    here.sts.fault = None
-    await here.sessions.open(principal(ACME, "admin"))
-    await here.sessions.open(principal(GLOBEX))
+            await setup.sessions.open(principal())
+    assert setup.calls == 1
+    setup.sts.fault = None
+    await setup.sessions.open(principal(ACME, "admin"))
+    await setup.sessions.open(principal(GLOBEX))
     with pytest.raises(type(fault)):
-        await here.sessions.open(principal())
-    here.clock.now += 5
-    await here.sessions.open(principal())
+        await setup.sessions.open(principal())
+    setup.clock.now += 5
+    await setup.sessions.open(principal())
 
 
 async def test_failures_that_go_on_are_never_held_for_longer_than_five_seconds() -> None:
-    here = world()
-    here.sts.fault = OUTAGE
+    setup = session_setup()
+    setup.sts.fault = OUTAGE
     for attempt in range(1, 40):
         with pytest.raises(Unavailable):
-            await here.sessions.open(principal())
-        assert here.calls == attempt
-        here.clock.now += 5
+            await setup.sessions.open(principal())
+        assert setup.calls == attempt
+        setup.clock.now += 5
 
 
 async def test_remembered_failures_are_bounded() -> None:
-    here = world(SessionRules(sessions=10))
-    here.sts.fault = REFUSED
+    setup = session_setup(SessionRules(sessions=10))
+    setup.sts.fault = REFUSED
     for number in range(30):
         with pytest.raises(Forbidden):
-            await here.sessions.open(principal(tenant_id(f"tenant-{number}")))
-    assert len(here.sessions._failures) == 10
+            await setup.sessions.open(principal(tenant_id(f"tenant-{number}")))
+    assert len(setup.sessions._failures) == 10
 
 
-async def test_a_remembered_error_tells_what_the_first_one_told() -> None:
-    here = world()
-    here.sts.fault = REFUSED
-    told = []
+async def test_a_remembered_error_says_what_the_first_one_said() -> None:
+    setup = session_setup()
+    setup.sts.fault = REFUSED
+    errors = []
     for _ in range(2):
         with pytest.raises(AccessDenied) as refused:
-            await here.sessions.open(principal())
-        told.append((refused.value.message, refused.value.code, refused.value.said))
-    assert told[0] == told[1]
+            await setup.sessions.open(principal())
+        errors.append((refused.value.message, refused.value.code, refused.value.said))
+    assert errors[0] == errors[1]
 
 
 async def test_a_policy_too_large_is_asked_once_and_with_the_policy() -> None:
-    here = world()
-    here.sts.fault = TOO_LARGE
+    setup = session_setup()
+    setup.sts.fault = TOO_LARGE
     with pytest.raises(Internal):
-        await here.sessions.open(principal())
-    assert [asked.policy for asked in here.sts.requests] == [ROLES.policy("viewer")]
+        await setup.sessions.open(principal())
+    assert [request.policy for request in setup.sts.requests] == [ROLES.policy("viewer")]
 
 
 async def test_a_slow_sts_is_given_up() -> None:
-    here = world(SessionRules(call_seconds=0.01))
-    here.sts.gate.clear()
+    setup = session_setup(SessionRules(call_seconds=0.01))
+    setup.sts.gate.clear()
     with pytest.raises(AnswerLate):
-        await here.sessions.open(principal())
-    assert here.sts.running == 0
+        await setup.sessions.open(principal())
+    assert setup.sts.running == 0
 
 
-async def test_who_waits_for_a_turn_behind_a_slow_sts_is_given_up_too() -> None:
-    here = world(SessionRules(calls=1, call_seconds=0.01))
-    here.sts.gate.clear()
+async def test_a_caller_that_waits_for_a_turn_behind_a_slow_sts_is_given_up_too() -> None:
+    setup = session_setup(SessionRules(calls=1, call_seconds=0.01))
+    setup.sts.gate.clear()
     tenants = [tenant_id(f"tenant-{number}") for number in range(10)]
     answers = await asyncio.gather(
-        *(here.sessions.open(principal(tenant)) for tenant in tenants), return_exceptions=True
+        *(setup.sessions.open(principal(tenant)) for tenant in tenants), return_exceptions=True
     )
     assert {type(answer) for answer in answers} == {AnswerLate, Throttled}
     # they did not each get a turn of their own first
-    assert here.calls < 10
-    here.sts.gate.set()
-    here.clock.now += 5
-    await here.sessions.open(principal(tenants[-1]))
+    assert setup.calls < 10
+    setup.sts.gate.set()
+    setup.clock.now += 5
+    await setup.sessions.open(principal(tenants[-1]))
 
 
 async def test_a_slow_refresh_holds_nobody_up() -> None:
-    here = world()
-    first = await here.sessions.open(principal())
-    here.sts.gate.clear()
-    here.clock.now += HOUR * 0.9
+    setup = session_setup()
+    first = await setup.sessions.open(principal())
+    setup.sts.gate.clear()
+    setup.clock.now += HOUR * 0.9
     for _ in range(10):
-        assert await here.sessions.open(principal()) is first
-    await until_called(here, 2)
-    assert here.calls == 2
-    here.sts.gate.set()
+        assert await setup.sessions.open(principal()) is first
+    await until_called(setup, 2)
+    assert setup.calls == 2
+    setup.sts.gate.set()
     await settle()
-    assert await here.sessions.open(principal()) is not first
+    assert await setup.sessions.open(principal()) is not first
 
 
 async def test_an_unexpected_error_is_ours_and_says_nothing() -> None:
-    here = world()
-    here.sts.fault = ZeroDivisionError("AKIASECRET")
+    setup = session_setup()
+    setup.sts.fault = ZeroDivisionError("AKIASECRET")
     with pytest.raises(Internal) as refused:
-        await here.sessions.open(principal())
+        await setup.sessions.open(principal())
     assert refused.value.message == "the session could not be opened"
 
 
 async def test_permissions_that_cannot_be_made_open_no_session() -> None:
-    here = world()
+    setup = session_setup()
 
     def broken(tenancy: Tenancy, tenant: TenantId, role: str, subject: str | None) -> Permissions:
         raise ValueError("policy file is corrupt")
 
-    here.sessions._permissions_for = broken
+    setup.sessions._permissions_for = broken
     with pytest.raises(Internal):
-        await here.sessions.open(principal())
-    assert here.calls == 0
+        await setup.sessions.open(principal())
+    assert setup.calls == 0
 
 
 async def test_a_failure_is_logged_without_what_aws_said(caplog: pytest.LogCaptureFixture) -> None:
-    here = world()
-    here.sts.fault = REFUSED
+    setup = session_setup()
+    setup.sts.fault = REFUSED
     with pytest.raises(Forbidden):
-        await here.sessions.open(principal())
+        await setup.sessions.open(principal())
     assert caplog.messages == [f"no session for tenant `acme` as `viewer`: {REFUSED.message} ()"]

@@ -34,8 +34,8 @@ REQUEST = question(SessionKey(ACME, "viewer", "acme", POOLED), ROLES.policy("vie
 
 
 async def test_the_credentials_of_the_answer_are_given() -> None:
-    async with sts(answer()) as (asked, _):
-        credentials = await asked.assume_role(REQUEST)
+    async with sts(answer()) as (client, _):
+        credentials = await client.assume_role(REQUEST)
     assert (credentials.access_key, credentials.secret_key, credentials.session_token) == (
         "ASIAACME",
         "secret",
@@ -45,8 +45,8 @@ async def test_the_credentials_of_the_answer_are_given() -> None:
 
 
 async def test_tags_policy_names_and_duration_are_sent() -> None:
-    async with sts(answer()) as (asked, fake):
-        await asked.assume_role(replace(REQUEST, external_id="partner:1"))
+    async with sts(answer()) as (client, fake):
+        await client.assume_role(replace(REQUEST, external_id="partner:1"))
     assert forms(fake) == [
         {
             "Action": "AssumeRole",
@@ -66,8 +66,8 @@ async def test_tags_policy_names_and_duration_are_sent() -> None:
 
 
 async def test_the_request_is_signed_as_botocore_signs_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with sts(answer()) as (asked, fake):
-        await asked.assume_role(REQUEST)
+    async with sts(answer()) as (client, fake):
+        await client.assume_role(REQUEST)
     (sent,) = fake.received
     now = datetime.strptime(sent.headers["x-amz-date"], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
     monkeypatch.setattr("botocore.auth.get_current_datetime", lambda: now)
@@ -78,15 +78,15 @@ async def test_the_request_is_signed_as_botocore_signs_it(monkeypatch: pytest.Mo
 
 
 async def test_without_an_external_id_none_is_sent() -> None:
-    async with sts(answer()) as (asked, fake):
-        await asked.assume_role(REQUEST)
+    async with sts(answer()) as (client, fake):
+        await client.assume_role(REQUEST)
     assert "ExternalId" not in forms(fake)[0]
 
 
 async def test_a_connection_serves_one_call_after_the_other() -> None:
-    async with sts(answer(), answer()) as (asked, fake):
-        await asked.assume_role(REQUEST)
-        await asked.assume_role(REQUEST)
+    async with sts(answer(), answer()) as (client, fake):
+        await client.assume_role(REQUEST)
+        await client.assume_role(REQUEST)
     assert fake.connections == [0, 0]
 
 
@@ -117,15 +117,15 @@ async def test_an_endpoint_of_ones_own_takes_the_place_of_the_regional_one() -> 
     ],
 )
 async def test_credentials_of_another_tenant_or_role_are_refused(arn: str) -> None:
-    async with sts(answer(arn)) as (asked, _):
+    async with sts(answer(arn)) as (client, _):
         with pytest.raises(IsolationBreach):
-            await asked.assume_role(REQUEST)
+            await client.assume_role(REQUEST)
 
 
 async def test_credentials_with_another_source_identity_are_refused() -> None:
-    async with sts(answer(identity="globex")) as (asked, _):
+    async with sts(answer(identity="globex")) as (client, _):
         with pytest.raises(IsolationBreach):
-            await asked.assume_role(REQUEST)
+            await client.assume_role(REQUEST)
 
 
 async def test_the_path_of_a_role_is_no_part_of_its_session() -> None:
@@ -142,16 +142,16 @@ async def test_an_answer_without_one_of_its_parts_is_refused(name: str, missing:
     value, _, end = rest.partition(f"</{name}>")
     # the part under another name, or there and empty
     damaged = f"{start}<{name}></{name}>{end}" if not missing else f"{start}<{missing}>{value}</{missing}>{end}"
-    async with sts(saying(damaged)) as (asked, _):
+    async with sts(saying(damaged)) as (client, _):
         with pytest.raises(AnswerCorrupt, match="incomplete"):
-            await asked.assume_role(REQUEST)
+            await client.assume_role(REQUEST)
 
 
-@pytest.mark.parametrize("moment", ["2030-01-01T00:00:00", "tomorrow", "1893456000"])
-async def test_an_end_that_is_no_moment_is_refused(moment: str) -> None:
-    async with sts(saying(text().replace("2030-01-01T00:00:00Z", moment))) as (asked, _):
+@pytest.mark.parametrize("end", ["2030-01-01T00:00:00", "tomorrow", "1893456000"])
+async def test_an_end_that_is_not_a_timestamp_is_refused(end: str) -> None:
+    async with sts(saying(text().replace("2030-01-01T00:00:00Z", end))) as (client, _):
         with pytest.raises(AnswerCorrupt):
-            await asked.assume_role(REQUEST)
+            await client.assume_role(REQUEST)
 
 
 @pytest.mark.parametrize(
@@ -167,30 +167,30 @@ async def test_an_end_that_is_no_moment_is_refused(moment: str) -> None:
     ],
 )
 async def test_an_answer_of_another_form_is_refused(body: str) -> None:
-    async with sts(saying(body)) as (asked, fake):
+    async with sts(saying(body)) as (client, fake):
         with pytest.raises(AnswerCorrupt, match="no answer that can be read"):
-            await asked.assume_role(REQUEST)
+            await client.assume_role(REQUEST)
     assert len(fake.received) == 1
 
 
 async def test_an_answer_without_end_is_refused() -> None:
-    async with sts(raw(response(b"x" * 300_000))) as (asked, _):
+    async with sts(raw(response(b"x" * 300_000))) as (client, _):
         with pytest.raises(AnswerCorrupt, match="no answer that can be read"):
-            await asked.assume_role(REQUEST)
+            await client.assume_role(REQUEST)
 
 
 @pytest.mark.parametrize("code", ["PackedPolicyTooLarge", "MalformedPolicyDocument"])
 async def test_a_policy_that_sts_does_not_take_is_not_tried_again_and_never_left_out(code: str) -> None:
-    async with sts(refusal(code), answer(), attempts=3) as (asked, fake):
+    async with sts(refusal(code), answer(), attempts=3) as (client, fake):
         with pytest.raises(InvalidRequest):
-            await asked.assume_role(REQUEST)
+            await client.assume_role(REQUEST)
     assert [sent["Policy"] for sent in forms(fake)] == [REQUEST.policy]
 
 
 async def test_a_refusal_is_asked_once() -> None:
-    async with sts(refusal("AccessDenied", 403), answer(), attempts=3) as (asked, fake):
+    async with sts(refusal("AccessDenied", 403), answer(), attempts=3) as (client, fake):
         with pytest.raises(AccessDenied):
-            await asked.assume_role(REQUEST)
+            await client.assume_role(REQUEST)
     assert len(fake.received) == 1
 
 
@@ -207,32 +207,32 @@ async def test_throttling_and_faults_are_tried_again_with_the_same_policy_and_wa
         waits += 1
 
     script = (refusal("Throttling"), saying("", 500), answer())
-    async with sts(*script, attempts=3, before_retry=counted) as (asked, fake):
-        credentials = await asked.assume_role(REQUEST)
+    async with sts(*script, attempts=3, before_retry=counted) as (client, fake):
+        credentials = await client.assume_role(REQUEST)
     assert credentials.access_key == "ASIAACME"
     assert [sent["Policy"] for sent in forms(fake)] == [REQUEST.policy] * 3
     assert waits == 2
 
 
-async def test_throttling_without_end_is_told() -> None:
-    async with sts(refusal("Throttling")) as (asked, _):
+async def test_throttling_without_end_is_reported() -> None:
+    async with sts(refusal("Throttling")) as (client, _):
         with pytest.raises(Throttled):
-            await asked.assume_role(REQUEST)
+            await client.assume_role(REQUEST)
 
 
 async def test_no_answer_is_an_outage() -> None:
     async with fake_aws(silence) as fake:
         limits = WireLimits(connections=1, read_seconds=0.02)
-        asked = StsClient(own_session(), endpoint_url=fake.target.url, limits=limits, retry=RetryRules(1))
+        client = StsClient(own_session(), endpoint_url=fake.target.url, limits=limits, retry=RetryRules(1))
         with pytest.raises(AnswerLate, match="sts did not answer in time"):
-            await asked.assume_role(REQUEST)
-        await asked.close()
+            await client.assume_role(REQUEST)
+        await client.close()
 
 
 async def test_a_connection_that_breaks_is_an_outage() -> None:
-    async with sts(closing(b"HTTP/1.1 200 OK\r\n")) as (asked, _):
+    async with sts(closing(b"HTTP/1.1 200 OK\r\n")) as (client, _):
         with pytest.raises(ConnectionBroken, match="sts cannot be reached"):
-            await asked.assume_role(REQUEST)
+            await client.assume_role(REQUEST)
 
 
 async def test_a_gateway_without_credentials_of_its_own_asks_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -241,27 +241,27 @@ async def test_a_gateway_without_credentials_of_its_own_asks_nobody(monkeypatch:
     for name in ("AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE"):
         monkeypatch.setenv(name, "/nowhere")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    async with sts(answer(), keys=False) as (asked, fake):
+    async with sts(answer(), keys=False) as (client, fake):
         with pytest.raises(AwsUnavailable, match="own credentials"):
-            await asked.assume_role(REQUEST)
+            await client.assume_role(REQUEST)
     assert fake.received == []
 
 
-async def test_who_is_cancelled_leaves_no_answer_for_the_next() -> None:
+async def test_a_caller_that_is_cancelled_leaves_no_answer_for_the_next() -> None:
     gate = asyncio.Event()
-    async with sts(after(gate, answer(identity="globex")), answer()) as (asked, fake):
-        asking = asyncio.create_task(asked.assume_role(REQUEST))
+    async with sts(after(gate, answer(identity="globex")), answer()) as (client, fake):
+        call = asyncio.create_task(client.assume_role(REQUEST))
         await fake.until_received()
-        asking.cancel()
-        await asyncio.wait((asking,))
+        call.cancel()
+        await asyncio.wait((call,))
         gate.set()
-        assert (await asked.assume_role(REQUEST)).access_key == "ASIAACME"
+        assert (await client.assume_role(REQUEST)).access_key == "ASIAACME"
     assert fake.connections == [0, 1]
 
 
 async def test_the_wrong_tenants_credentials_open_no_session() -> None:
-    async with sts(answer(), answer()) as (asked, _):
-        sessions = Sessions(asked, Tenants(POOLED), ROLES, permissions_for, SessionRules(seconds=900))
+    async with sts(answer(), answer()) as (client, _):
+        sessions = Sessions(client, Tenants(POOLED), ROLES, permissions_for, SessionRules(seconds=900))
         with pytest.raises(IsolationBreach):
             await sessions.open(principal(GLOBEX))
         assert (await sessions.open(principal(ACME))).credentials.access_key == "ASIAACME"

@@ -51,13 +51,13 @@ def test_an_empty_list_serves_nobody() -> None:
 
 def test_every_unknown_tenant_is_told_the_same() -> None:
     tenants = Tenants(POOLED, {GLOBEX: SILO}, known=[ACME], suspended=[INITECH])
-    told = set()
+    errors = set()
     for tenant in (GLOBEX, INITECH, tenant_id("nobody")):
         with pytest.raises(Forbidden) as refused:
             tenants.lookup(tenant)
-        told.add((type(refused.value), refused.value.code, refused.value.message))
+        errors.add((type(refused.value), refused.value.code, refused.value.message))
         assert tenant not in refused.value.message
-    assert len(told) == 1
+    assert len(errors) == 1
     assert tenants.lookup(ACME) == POOLED
 
 

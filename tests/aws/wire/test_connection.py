@@ -21,7 +21,7 @@ async def connect(fake: FakeAws, limits: WireLimits | None = None) -> Connection
     return connection
 
 
-async def ask(connection: Connection, seconds: float = 5.0) -> AwsResponse:
+async def exchange(connection: Connection, seconds: float = 5.0) -> AwsResponse:
     """The answer; where only its body was handed over, it has no headers."""
     answer = await connection.exchange(REQUEST, asyncio.get_running_loop().time() + seconds)
     return AwsResponse(200, {}, answer) if isinstance(answer, bytes) else answer
@@ -36,7 +36,7 @@ async def one_answer(*parts: bytes) -> tuple[AwsResponse, bool]:
     """The answer, and whether the connection is kept after it."""
     async with fake_aws(raw(*parts)) as fake:
         connection = await connect(fake)
-        answer = await ask(connection)
+        answer = await exchange(connection)
         kept = connection.usable
         await ended(connection)
         return answer, kept
@@ -102,12 +102,12 @@ async def test_bytes_that_come_while_idle_end_the_connection(extra: bytes) -> No
 
     async with fake_aws(behave) as fake:
         connection = await connect(fake, WireLimits(read_seconds=60.0))
-        await ask(connection, seconds=60.0)
+        await exchange(connection, seconds=60.0)
         assert connection.usable
         gate.set()
         await asyncio.wait_for(connection.lost, 60)
         with pytest.raises(ConnectionBroken):
-            await ask(connection)
+            await exchange(connection)
 
 
 @pytest.mark.parametrize(
@@ -125,11 +125,11 @@ async def test_bytes_that_come_while_idle_end_the_connection(extra: bytes) -> No
         raw(b"HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"),
     ],
 )
-async def test_half_an_answer_is_none(behaviour: Behaviour) -> None:
+async def test_half_an_answer_is_a_broken_connection(behaviour: Behaviour) -> None:
     async with fake_aws(behaviour) as fake:
         connection = await connect(fake)
         with pytest.raises(ConnectionBroken) as broken:
-            await ask(connection)
+            await exchange(connection)
         assert broken.value.retry is Retry.TRANSIENT
         assert not broken.value.stale
         assert not connection.usable
@@ -139,18 +139,18 @@ async def test_half_an_answer_is_none(behaviour: Behaviour) -> None:
 async def test_a_kept_connection_that_ends_before_the_first_byte_was_stale() -> None:
     async with fake_aws(ok(), closing()) as fake:
         connection = await connect(fake)
-        await ask(connection)
+        await exchange(connection)
         with pytest.raises(ConnectionBroken) as broken:
-            await ask(connection)
+            await exchange(connection)
         assert broken.value.stale
 
 
 async def test_a_kept_connection_that_ends_in_the_middle_was_not_stale() -> None:
     async with fake_aws(ok(), closing(b"HTTP/1.1 2")) as fake:
         connection = await connect(fake)
-        await ask(connection)
+        await exchange(connection)
         with pytest.raises(ConnectionBroken) as broken:
-            await ask(connection)
+            await exchange(connection)
         assert not broken.value.stale
 
 
@@ -160,7 +160,7 @@ async def test_an_answer_larger_than_allowed_is_refused() -> None:
         async with fake_aws(raw(text)) as fake:
             connection = await connect(fake, limits)
             with pytest.raises(AnswerCorrupt) as refused:
-                await ask(connection)
+                await exchange(connection)
             assert refused.value.retry is Retry.NEVER
             await connection.lost
 
@@ -170,7 +170,7 @@ async def test_silence_ends_the_connection(behaviour: Behaviour) -> None:
     async with fake_aws(behaviour) as fake:
         connection = await connect(fake, WireLimits(read_seconds=0.03))
         with pytest.raises(AnswerLate) as late:
-            await ask(connection)
+            await exchange(connection)
         assert late.value.retry is Retry.TIMEOUT
         await connection.lost
 
@@ -178,9 +178,9 @@ async def test_silence_ends_the_connection(behaviour: Behaviour) -> None:
 async def test_the_deadline_ends_the_connection_before_the_read_timeout_does() -> None:
     async with fake_aws(ok(), silence) as fake:
         connection = await connect(fake, WireLimits(read_seconds=60.0))
-        await ask(connection)
+        await exchange(connection)
         with pytest.raises(AnswerLate):
-            await ask(connection, seconds=0.03)
+            await exchange(connection, seconds=0.03)
         await connection.lost
 
 
@@ -188,7 +188,7 @@ async def test_slow_bytes_are_not_silence() -> None:
     text = response(b"{}")
     async with fake_aws(silence) as fake:
         connection = await connect(fake)
-        request = asyncio.create_task(ask(connection, seconds=60))
+        request = asyncio.create_task(exchange(connection, seconds=60))
         await fake.until_received()
         for part in (text[:20], text[20:40], text[40:60]):
             before = connection._lapses_at
@@ -203,7 +203,7 @@ async def test_slow_bytes_are_not_silence() -> None:
 async def test_idleness_ends_the_connection() -> None:
     async with fake_aws() as fake:
         connection = await connect(fake, WireLimits(idle_seconds=0.03))
-        await ask(connection)
+        await exchange(connection)
         await asyncio.wait_for(connection.lost, 60)
         assert not connection.usable
 
@@ -212,9 +212,9 @@ async def test_work_puts_off_the_end_of_an_idle_connection() -> None:
     gate = asyncio.Event()
     async with fake_aws(ok(), after(gate, ok())) as fake:
         connection = await connect(fake, WireLimits(idle_seconds=0.02))
-        await ask(connection)
+        await exchange(connection)
         asyncio.get_running_loop().call_later(0.05, gate.set)
-        assert (await ask(connection)).status == 200
+        assert (await exchange(connection)).status == 200
         await ended(connection)
 
 
@@ -222,7 +222,7 @@ async def test_a_cancelled_request_ends_the_connection() -> None:
     gate = asyncio.Event()
     async with fake_aws(after(gate, ok({"Item": "of the cancelled request"}))) as fake:
         connection = await connect(fake)
-        request = asyncio.create_task(ask(connection))
+        request = asyncio.create_task(exchange(connection))
         await fake.until_received()
         request.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -231,13 +231,13 @@ async def test_a_cancelled_request_ends_the_connection() -> None:
         gate.set()
         await connection.lost
         with pytest.raises(ConnectionBroken):
-            await ask(connection)
+            await exchange(connection)
 
 
 async def test_an_answer_that_arrives_with_the_cancellation_is_dropped() -> None:
     async with fake_aws(silence) as fake:
         connection = await connect(fake)
-        request = asyncio.create_task(ask(connection))
+        request = asyncio.create_task(exchange(connection))
         await fake.until_received()
         request.cancel()
         connection.data_received(response(b"{}"))
@@ -280,7 +280,7 @@ async def test_an_answer_keeps_its_own_headers_and_body_when_the_next_one_comes(
     first_text = response(b"first", 400, {"X-Note": "1", "X-First": "a"})
     async with fake_aws(raw(first_text), raw(response(b"2", 400, {"X-Note": "2"}))) as fake:
         connection = await connect(fake)
-        first, second = await ask(connection), await ask(connection)
+        first, second = await exchange(connection), await exchange(connection)
         await ended(connection)
     assert (first.body, first.headers[b"x-note"], first.headers[b"x-first"]) == (b"first", b"1", b"a")
     assert (second.body, second.headers[b"x-note"]) == (b"2", b"2")

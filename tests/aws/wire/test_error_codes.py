@@ -96,7 +96,7 @@ def test_a_code_becomes_an_error_with_a_public_code(code: str, error: type[AwsEr
         (301, AwsUnavailable, Retry.NEVER),
     ],
 )
-def test_an_unknown_code_is_judged_by_its_status(status: int, error: type[AwsError], retry: Retry) -> None:
+def test_an_unknown_code_is_classified_by_its_status(status: int, error: type[AwsError], retry: Retry) -> None:
     verdict = rule("InventedTomorrowException", status)
     assert (verdict.error, verdict.retry) == (error, retry)
 

@@ -129,7 +129,7 @@ async def test_a_cancelled_wait_does_not_keep_its_place() -> None:
 
 
 @pytest.mark.parametrize("broken", [False, True])
-async def test_what_was_given_in_the_very_moment_of_giving_up_goes_to_the_next(broken: bool) -> None:
+async def test_a_place_given_to_a_caller_that_just_gave_up_goes_to_the_next(broken: bool) -> None:
     async with fake_aws() as fake:
         lane = lane_to(fake, connections=1)
         connection = await lane.open(soon())

@@ -64,7 +64,7 @@ def server_tls(certificate: Path) -> ssl.SSLContext:
 REQUEST = b"POST / HTTP/1.1\r\nX-Amz-Target: DynamoDB_20120810.GetItem\r\nContent-Length: 2\r\n\r\n{}"
 
 
-async def ask(connection: Connection) -> bool:
+async def exchange(connection: Connection) -> bool:
     return isinstance(await connection.exchange(REQUEST, soon()), bytes)
 
 
@@ -76,8 +76,8 @@ async def test_tls_carries_requests_with_the_name_of_the_host(certificate: Path,
         pool = ConnectionPool(WireLimits(connections=1), trusting)
         lane = lane_to(fake, pool)
         connection = await lane.open(soon())
-        assert await ask(connection)
-        assert await ask(connection)
+        assert await exchange(connection)
+        assert await exchange(connection)
         lane.release(connection)
         await pool.close()
         assert fake.connections == [0, 0]

@@ -115,7 +115,7 @@ def test_a_corrected_clock_gets_one_more_attempt() -> None:
     assert call.pause(skewed, inf) is None
 
 
-def test_an_error_tells_how_many_attempts_there_were() -> None:
+def test_an_error_shows_how_many_attempts_there_were() -> None:
     call = retries()
     call.pause(throttled(), inf)
     last = InvalidRequest("invalid")

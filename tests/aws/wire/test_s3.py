@@ -17,25 +17,23 @@ from gateway.errors import Unavailable
 SECRET = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
 KEYS = Credentials("AKIAIOSFODNN7EXAMPLE", SECRET)
 EXAMPLE = FileBucket("examplebucket", AwsTarget("https://s3.amazonaws.com", "us-east-1"), seconds=86_400)
-MOMENT = datetime(2013, 5, 24, tzinfo=UTC)
+NOW = datetime(2013, 5, 24, tzinfo=UTC)
 
 
 def test_the_example_of_the_documentation() -> None:
-    request = signed(EXAMPLE, "GET", "test.txt", KEYS, now=MOMENT.timestamp())
+    request = signed(EXAMPLE, "GET", "test.txt", KEYS, now=NOW.timestamp())
     assert request.url.startswith("https://examplebucket.s3.amazonaws.com/test.txt?X-Amz-Algorithm=AWS4-HMAC-SHA256&")
     assert request.url.endswith("X-Amz-Signature=aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404")
-    assert request.expires_at == MOMENT.timestamp() + 86_400
+    assert request.expires_at == NOW.timestamp() + 86_400
 
 
 @pytest.mark.parametrize("key", ["acme/Paper/scan/p-1/x", "acme/Paper/scan/p:1@+._-/x", "a b/ü"])
 def test_it_is_what_boto3_signs(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(auth, "get_current_datetime", lambda: MOMENT.replace(tzinfo=None))
+    monkeypatch.setattr(auth, "get_current_datetime", lambda: NOW.replace(tzinfo=None))
     headers = {"content-length": "12", "content-type": "text/plain", "if-none-match": "*", "x-amz-tagging": "a=b"}
     session = Credentials("ASIAX", "secret", "a token/with+signs=")
     bucket = FileBucket("b-1", AwsTarget("http://127.0.0.1:8001", "eu-west-1"), in_path=True)
-    ours = signed(
-        bucket, "PUT", key, session, headers=headers, query={"tagging": ""}, seconds=60, now=MOMENT.timestamp()
-    )
+    ours = signed(bucket, "PUT", key, session, headers=headers, query={"tagging": ""}, seconds=60, now=NOW.timestamp())
     path = ours.url.partition("?")[0]
     theirs: Any = AWSRequest("PUT", f"{path}?tagging=", headers=headers)
     boto = BotoCredentials("ASIAX", "secret", "a token/with+signs=")
@@ -45,10 +43,10 @@ def test_it_is_what_boto3_signs(key: str, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_an_address_never_outlives_its_session() -> None:
-    short = Credentials("ASIAX", "secret", "token", MOMENT.timestamp() + 30)
-    assert "X-Amz-Expires=30&" in signed(EXAMPLE, "GET", "x", short, now=MOMENT.timestamp()).url
+    short = Credentials("ASIAX", "secret", "token", NOW.timestamp() + 30)
+    assert "X-Amz-Expires=30&" in signed(EXAMPLE, "GET", "x", short, now=NOW.timestamp()).url
     with pytest.raises(Unavailable):
-        signed(EXAMPLE, "GET", "x", short, now=MOMENT.timestamp() + 30)
+        signed(EXAMPLE, "GET", "x", short, now=NOW.timestamp() + 30)
 
 
 def test_a_bucket_has_its_own_name_at_aws_and_a_path_at_another_endpoint() -> None:

@@ -1,4 +1,4 @@
-"""What was written and what each subscriber was told, and which of it must not be."""
+"""What was written and what each subscriber received, and which of it is wrong."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -19,8 +19,8 @@ def first_version(tenants: Sequence[str], tenant: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """`expires` is when the token of the subscriber ends, by the same clock."""
+class Received:
+    """A version that a subscriber received; `expires` is when the token of the subscriber ends, by the same clock."""
 
     item: Item
     version: int
@@ -42,21 +42,21 @@ class Writes:
 
 @dataclass(slots=True)
 class Seen:
-    """What one subscriber was told, of the items that it watches."""
+    """What one subscriber received of the items that it watches."""
 
     name: str
     tenant: str
     base: int  # the first version of its tenant's items
     items: tuple[Item, ...]
     listed: bool = False  # it watches a list, and not a single item
-    told: list[Told] = field(default_factory=list)
+    received: list[Received] = field(default_factory=list)
     surprises: list[str] = field(default_factory=list)
     connections: int = 0
     resumes: int = 0
     expired_positions: int = 0
 
     def newest(self, item: Item) -> int | None:
-        return next((each.version for each in reversed(self.told) if each.item == item), None)
+        return next((each.version for each in reversed(self.received) if each.item == item), None)
 
     def settled(self, writes: Writes) -> bool:
         """Every acknowledged change was seen or superseded."""
@@ -70,28 +70,28 @@ def violations(seen: Seen, writes: Writes) -> Iterator[str]:
         yield f"{seen.name}: {seen.expired_positions} positions had expired, and the bus keeps a day"
     for item in seen.items:
         if seen.newest(item) != writes.last.get(item):
-            yield f"{seen.name}: {item} is at {writes.last.get(item)}, and was told at {seen.newest(item)}"
+            yield f"{seen.name}: {item} is at {writes.last.get(item)}, and was received at {seen.newest(item)}"
     newest: dict[Item, int] = {}
-    for each in seen.told:
+    for each in seen.received:
         if each.version // _OF_TENANT != seen.base // _OF_TENANT:
-            yield f"{seen.name}: {each.item} was told with the value {each.version} of another tenant"
+            yield f"{seen.name}: {each.item} was received with the value {each.version} of another tenant"
         if each.item not in seen.items:
-            yield f"{seen.name}: was told of {each.item}, which it does not watch"
+            yield f"{seen.name}: received {each.item}, which it does not watch"
         if each.version < newest.get(each.item, 0):
             yield f"{seen.name}: {each.item} went back from {newest[each.item]} to {each.version}"
         if each.version == newest.get(each.item) and not seen.listed:
             # in a list, the event of a change may repeat a state that the event of an earlier change has shown
-            yield f"{seen.name}: {each.item} was told at {each.version} twice"
+            yield f"{seen.name}: {each.item} was received at {each.version} twice"
         newest[each.item] = max(each.version, newest.get(each.item, 0))
         if each.at > each.expires + _LATE_SECONDS:
-            yield f"{seen.name}: was told something {each.at - each.expires:.1f} s after its token had expired"
+            yield f"{seen.name}: received something {each.at - each.expires:.1f} s after its token had expired"
 
 
 def latencies(all_seen: Sequence[Seen], writes: Writes) -> list[float]:
-    """From an acknowledged write to the first time that it was told, of those that were not superseded before."""
+    """From an acknowledged write to the first time that it was received, of those that were not superseded before."""
     first: dict[tuple[str, Item, int], float] = {}
     for seen in all_seen:
-        for each in seen.told:
+        for each in seen.received:
             first.setdefault((seen.name, each.item, each.version), each.at)
     known = [(at, writes.at.get((item, version))) for (_, item, version), at in first.items()]
     return sorted(max(0.0, at - written) for at, written in known if written is not None)

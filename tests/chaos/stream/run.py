@@ -15,7 +15,7 @@ from typing import Any
 
 from gateway.sandbox.assembly import build
 from gateway.sandbox.aws.embedded import Embedded
-from gateway.sandbox.aws.engine import ask
+from gateway.sandbox.aws.engine import call_engine
 from gateway.sandbox.ready import Options, Ready
 from gateway.sandbox.sandbox import Sandbox
 from gateway.sandbox.server import address_of, free_port, listen, served_in_thread
@@ -40,14 +40,14 @@ _FIRST_PORT = 8_700
 
 
 @dataclass(frozen=True, slots=True)
-class StreamWanted:
+class StreamOptions:
     seconds: float = 60.0
     seed: int = 1
 
 
 @dataclass(slots=True)
 class StreamResult:
-    wanted: StreamWanted
+    options: StreamOptions
     seen: list[Seen] = field(default_factory=list)
     writes: Writes = field(default_factory=Writes)
     killed: Counter[str] = field(default_factory=Counter)
@@ -75,7 +75,7 @@ def _sandbox() -> Iterator[tuple[Sandbox, Embedded]]:
     asyncio.run(engine.close())
 
 
-def run(wanted: StreamWanted, logs: Path) -> StreamResult:
+def run(options: StreamOptions, logs: Path) -> StreamResult:
     with ExitStack() as stack:
         bus = stack.enter_context(nats_server(logs))
         sandbox, engine = stack.enter_context(_sandbox())
@@ -85,7 +85,7 @@ def run(wanted: StreamWanted, logs: Path) -> StreamResult:
         for process in (*readers, *web):
             stack.callback(process.kill)
             process.start()
-        return asyncio.run(Chaos(wanted, sandbox, engine, bus, readers, web).run())
+        return asyncio.run(Chaos(options, sandbox, engine, bus, readers, web).run())
 
 
 def _process(
@@ -100,7 +100,7 @@ def _process(
 
 @dataclass(slots=True)
 class Chaos:
-    wanted: StreamWanted
+    options: StreamOptions
     sandbox: Sandbox
     engine: Embedded
     bus: NatsServer
@@ -110,7 +110,7 @@ class Chaos:
     title: str = ""
 
     def __post_init__(self) -> None:
-        self.result = StreamResult(self.wanted)
+        self.result = StreamResult(self.options)
 
     async def run(self) -> StreamResult:
         await self._up([*self.readers, *self.web])
@@ -120,7 +120,7 @@ class Chaos:
         subscribers = list(self._subscribers(items))
         self.result.seen = [each.seen for each in subscribers]
         async with _tasks([each.watch() for each in subscribers]):
-            await self._until(lambda: all(each.told for each in self.result.seen), "first events", _START_SECONDS)
+            await self._until(lambda: all(each.received for each in self.result.seen), "first events", _START_SECONDS)
             await self._burn(items)
             started = time.monotonic()
             await self._until(lambda: all(each.settled(self.result.writes) for each in self.result.seen), "last events")
@@ -131,10 +131,10 @@ class Chaos:
 
     async def _burn(self, items: list[Item]) -> None:
         """Kills and writes for the given time; then every process is there again."""
-        random = Random(self.wanted.seed)
-        writing = [self._writing(item, Random(f"{self.wanted.seed} {item}")) for item in items]
+        random = Random(self.options.seed)
+        writing = [self._writing(item, Random(f"{self.options.seed} {item}")) for item in items]
         async with _tasks([*writing, self._renaming(), self._splitting(), self._killing(random)]):
-            await asyncio.sleep(self.wanted.seconds)
+            await asyncio.sleep(self.options.seconds)
         for process in (*self.readers, *self.web):
             if process.process is None:
                 process.start()
@@ -178,7 +178,7 @@ class Chaos:
             await _whole(self._rename(title))
             for process in self.web:
                 with suppress(OSError, ValueError):
-                    await asyncio.to_thread(process.ask, self.sandbox.token(TENANTS[0], "viewer"), _TITLE)
+                    await asyncio.to_thread(process.post, self.sandbox.token(TENANTS[0], "viewer"), _TITLE)
             await asyncio.sleep(0.5)
 
     async def _rename(self, title: str) -> None:
@@ -201,11 +201,11 @@ class Chaos:
             "ExpressionAttributeNames": {"#name": name},
             "ExpressionAttributeValues": {":value": wire},
         }
-        await ask(self.engine, "UpdateItem", body)
+        await call_engine(self.engine, "UpdateItem", body)
 
     async def _orders(self, tenant: str) -> list[Item]:
         token = self.sandbox.token(tenant, "viewer")
-        answer = await asyncio.to_thread(self.web[0].ask, token, _ACTIVE)
+        answer = await asyncio.to_thread(self.web[0].post, token, _ACTIVE)
         return [Item(tenant, node["orderId"]) for node in answer["data"]["activeOrders"]["nodes"]]
 
     def _subscribers(self, items: list[Item]) -> Iterator[Subscriber]:
@@ -219,7 +219,7 @@ class Chaos:
             ]
             for number, (group, seconds, listed) in enumerate(watched):
                 seen = Seen(f"{tenant}-{number}", tenant, first_version(TENANTS, tenant), group, listed)
-                random = Random(f"{self.wanted.seed} {seen.name}")
+                random = Random(f"{self.options.seed} {seen.name}")
                 yield Subscriber(seen, urls, partial(self._token, tenant, seconds), random)
 
     def _token(self, tenant: str, seconds: int) -> tuple[str, float]:
@@ -244,7 +244,7 @@ class Chaos:
         token = self.sandbox.token(TENANTS[0], "viewer")
         for process in self.web:
             name = f"{process.command} {process.port}"
-            found = (await asyncio.to_thread(process.ask, token, _TITLE))["data"]["product"]["title"]
+            found = (await asyncio.to_thread(process.post, token, _TITLE))["data"]["product"]["title"]
             if found != self.title:
                 self.result.faults.append(f"{name}: the cache has `{found}`, and the table `{self.title}`")
             await self._no_count(process, "gateway_bus_rejected_total", "gateway_bus_missed_total")

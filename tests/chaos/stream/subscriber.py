@@ -12,7 +12,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 from websockets.typing import Subprotocol
 
-from tests.chaos.stream.history import Item, Seen, Told
+from tests.chaos.stream.history import Item, Received, Seen
 
 _ITEM = "subscription ($id: ID!) { orderChanged(orderId: $id) { orderId total } }"
 _LIST = """subscription { activeOrdersChanged(first: 100) {
@@ -96,8 +96,8 @@ class Subscriber:
             if item is None and self.seen.listed:
                 # an order that nobody writes
                 continue
-            told = item or Item(self.seen.tenant, order["orderId"])
-            self.seen.told.append(Told(told, int(float(order["total"])), time.time(), self._expires))
+            order_item = item or Item(self.seen.tenant, order["orderId"])
+            self.seen.received.append(Received(order_item, int(float(order["total"])), time.time(), self._expires))
 
 
 def _orders(data: dict[str, Any]) -> list[dict[str, Any]]:

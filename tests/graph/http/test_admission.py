@@ -13,7 +13,7 @@ from gateway.graph.http.fair_queue import OPERATION_COST, FairQueue
 from gateway.graph.http.running import notify_disconnect
 from gateway.identity.principal import Principal
 from gateway.model.tenant import TenantId, tenant_id
-from tests.graph.fixtures import OpenDoor, World
+from tests.graph.fixtures import MemoryEndpoint, TrustingCallers
 from tests.graph.http.exchange import Exchange
 from tests.graph.http.test_cancellation import OPERATIONS
 
@@ -23,10 +23,10 @@ WHOLE = {"content-type": "application/json", "authorization": "Bearer acme/admin
 
 
 @asynccontextmanager
-async def full(world: World, queued: int = 1_000) -> AsyncIterator[FairQueue]:
+async def full(api: MemoryEndpoint, queued: int = 1_000) -> AsyncIterator[FairQueue]:
     """Every place is taken, until the end."""
     queue = FairQueue(1, queued)
-    world.endpoint = replace(world.endpoint, queue=queue)
+    api.endpoint = replace(api.endpoint, queue=queue)
     await queue.acquire(FLOOD, 1, 1e9)
     yield queue
     queue.release()
@@ -41,29 +41,29 @@ async def waiting(queue: FairQueue) -> None:
     raise AssertionError("nothing waits")
 
 
-async def test_an_operation_waits_for_a_place_and_gives_it_back(world: World) -> None:
-    async with full(world) as queue:
-        asked = asyncio.ensure_future(world.ask('{ user(userId: "u-1001") { name } }'))
+async def test_an_operation_waits_for_a_place_and_gives_it_back(api: MemoryEndpoint) -> None:
+    async with full(api) as queue:
+        running = asyncio.ensure_future(api.ask('{ user(userId: "u-1001") { name } }'))
         await waiting(queue)
-        assert not asked.done()
+        assert not running.done()
         queue.release()
-        assert (await asked)["user"]["name"]
+        assert (await running)["user"]["name"]
         assert queue.running == 0
         await queue.acquire(FLOOD, 1, 1e9)
 
 
 @pytest.mark.parametrize("media_type", ["application/json", "application/graphql-response+json"])
 @pytest.mark.parametrize("query", [QUERY, CHANGE], ids=["query", "mutation"])
-async def test_overload_is_503_with_a_hint_when_to_come_again(world: World, query: str, media_type: str) -> None:
-    async with full(world, queued=0):
-        world.memory.sent.clear()
-        answer = await world.client.post("/graphql", json={"query": query}, headers={**WHOLE, "accept": media_type})
+async def test_overload_is_503_with_a_hint_when_to_come_again(api: MemoryEndpoint, query: str, media_type: str) -> None:
+    async with full(api, queued=0):
+        api.memory.sent.clear()
+        answer = await api.client.post("/graphql", json={"query": query}, headers={**WHOLE, "accept": media_type})
     assert answer.status_code == 503
     assert answer.headers["content-type"].startswith(media_type)
     assert answer.headers["retry-after"] == "1"
     (error,) = answer.json()["errors"]
     assert "data" not in answer.json(), "nothing was begun"
-    assert not world.calls
+    assert not api.calls
     assert error["extensions"] == {
         "code": "THROTTLED",
         "requestId": answer.headers["x-request-id"],
@@ -71,7 +71,7 @@ async def test_overload_is_503_with_a_hint_when_to_come_again(world: World, quer
     }
 
 
-async def test_tenants_share_by_the_price_of_their_operations(world: World) -> None:
+async def test_tenants_share_by_the_price_of_their_operations(api: MemoryEndpoint) -> None:
     costs: list[tuple[TenantId, float]] = []
 
     class Recording(FairQueue):
@@ -84,71 +84,71 @@ async def test_tenants_share_by_the_price_of_their_operations(world: World) -> N
 
         def release(self) -> None: ...
 
-    world.endpoint = replace(world.endpoint, queue=Recording())
-    await world.ask('{ user(userId: "u-1001") { name } }')
-    await world.ask("{ activeOrders(first: 20) { nodes { orderId user { name } } } }", token="globex/viewer")
+    api.endpoint = replace(api.endpoint, queue=Recording())
+    await api.ask('{ user(userId: "u-1001") { name } }')
+    await api.ask("{ activeOrders(first: 20) { nodes { orderId user { name } } } }", token="globex/viewer")
     assert costs == [("acme", OPERATION_COST + 0.5), ("globex", OPERATION_COST + 18)]
 
 
-async def _left(world: World, query: str) -> tuple[Exchange, FairQueue]:
+async def _left(api: MemoryEndpoint, query: str) -> tuple[Exchange, FairQueue]:
     """The answer to a caller who left while all places were taken."""
-    async with full(world) as queue:
-        world.memory.sent.clear()
-        asked = Exchange(world.endpoint, {"query": query})
+    async with full(api) as queue:
+        api.memory.sent.clear()
+        exchange = Exchange(api.endpoint, {"query": query})
         await waiting(queue)
-        notify_disconnect(asked.scope)
-        await asyncio.wait_for(asked.answered, 30)
+        notify_disconnect(exchange.scope)
+        await asyncio.wait_for(exchange.answered, 30)
         assert queue.waiting == 0
-    return asked, queue
+    return exchange, queue
 
 
 @pytest.mark.parametrize("query", [QUERY, CHANGE], ids=["query", "mutation"])
-async def test_what_has_not_begun_is_not_begun_for_a_caller_who_left(world: World, query: str) -> None:
-    asked, queue = await _left(world, query)
-    assert b"the caller left" in asked.body
-    assert not world.calls
+async def test_what_has_not_begun_is_not_begun_for_a_caller_who_left(api: MemoryEndpoint, query: str) -> None:
+    exchange, queue = await _left(api, query)
+    assert b"the caller left" in exchange.body
+    assert not api.calls
     assert queue.running == 0
 
 
 @pytest.mark.parametrize("query", [QUERY, CHANGE], ids=["query", "mutation"])
-async def test_nor_for_one_who_left_before_there_was_a_queue(world: World, query: str) -> None:
+async def test_a_caller_that_left_before_there_was_a_queue_gets_no_place(api: MemoryEndpoint, query: str) -> None:
     """While the session was opened, which may take a call to STS."""
 
-    class Slow(OpenDoor):
+    class Slow(TrustingCallers):
         async def open(self, authorization: bytes | None, identified: Callable[[Principal], None]) -> Caller:
-            notify_disconnect(asked.scope)
+            notify_disconnect(exchange.scope)
             return await super().open(authorization, identified)
 
-    endpoint = replace(world.endpoint, callers=Slow())
-    world.memory.sent.clear()
-    asked = Exchange(endpoint, {"query": query})
-    await asyncio.wait_for(asked.answered, 30)
-    assert b"the caller left" in asked.body
-    assert not world.calls
+    endpoint = replace(api.endpoint, callers=Slow())
+    api.memory.sent.clear()
+    exchange = Exchange(endpoint, {"query": query})
+    await asyncio.wait_for(exchange.answered, 30)
+    assert b"the caller left" in exchange.body
+    assert not api.calls
     assert endpoint.queue.running == 0
 
 
-async def test_nor_when_the_place_comes_in_the_moment_of_leaving(world: World) -> None:
-    async with full(world) as queue:
-        world.memory.sent.clear()
-        asked = Exchange(world.endpoint, {"query": CHANGE})
+async def test_a_caller_that_leaves_as_its_place_comes_keeps_no_place(api: MemoryEndpoint) -> None:
+    async with full(api) as queue:
+        api.memory.sent.clear()
+        exchange = Exchange(api.endpoint, {"query": CHANGE})
         await waiting(queue)
         queue.release()
-        notify_disconnect(asked.scope)
-        await asyncio.wait_for(asked.answered, 30)
-        assert b"the caller left" in asked.body
-        assert not world.calls
+        notify_disconnect(exchange.scope)
+        await asyncio.wait_for(exchange.answered, 30)
+        assert b"the caller left" in exchange.body
+        assert not api.calls
         assert queue.running == 0
         await queue.acquire(FLOOD, 1, 1e9)
 
 
-async def test_an_operation_does_not_wait_until_its_own_time_is_over(world: World) -> None:
-    await world.post(QUERY)  # its document is known from here on
+async def test_an_operation_does_not_wait_until_its_own_time_is_over(api: MemoryEndpoint) -> None:
+    await api.post(QUERY)  # its document is known from here on
     codes = []
     for seconds in (0.2, 1, 5, 25):  # a busy machine may take longer than that before it waits
-        world.endpoint = replace(world.endpoint, limits=replace(world.endpoint.limits, seconds=seconds))
-        async with full(world):
-            answer = await world.post(QUERY)
+        api.endpoint = replace(api.endpoint, limits=replace(api.endpoint.limits, seconds=seconds))
+        async with full(api):
+            answer = await api.post(QUERY)
         codes.append(json.loads(answer.content)["errors"][0]["extensions"]["code"])
         if codes[-1] == "THROTTLED":
             return

@@ -7,7 +7,7 @@ import pytest
 from httpx2 import Response
 
 from gateway.graph.http.endpoint import EndpointLimits
-from tests.graph.fixtures import World
+from tests.graph.fixtures import MemoryEndpoint
 from tests.graph.http.test_endpoint import code
 
 SECONDS = 60.0
@@ -43,9 +43,9 @@ class Stuck:
                 self.all_ended.set()
 
 
-async def late(world: World, query: str, stuck: Stuck, monkeypatch: pytest.MonkeyPatch) -> Response:
+async def late(api: MemoryEndpoint, query: str, stuck: Stuck, monkeypatch: pytest.MonkeyPatch) -> Response:
     """The answer when time runs out while calls are under way; the clock jumps, so that the test does not wait."""
-    answer = asyncio.ensure_future(world.post(query, token="acme/admin"))
+    answer = asyncio.ensure_future(api.post(query, token="acme/admin"))
     await asyncio.wait_for(stuck.begun.wait(), 30)
     for _ in range(20):
         await asyncio.sleep(0)  # what runs side by side has begun too
@@ -58,10 +58,10 @@ async def late(world: World, query: str, stuck: Stuck, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("query", OPERATIONS.values(), ids=OPERATIONS.keys())
 async def test_what_runs_below_is_cancelled(query: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    world, stuck = World(limits=EndpointLimits(seconds=SECONDS)), Stuck()
-    world.memory.call = stuck.call  # type: ignore[method-assign]
+    api, stuck = MemoryEndpoint(limits=EndpointLimits(seconds=SECONDS)), Stuck()
+    api.memory.call = stuck.call  # type: ignore[method-assign]
     before = asyncio.all_tasks()
-    response = await late(world, query, stuck, monkeypatch)
+    response = await late(api, query, stuck, monkeypatch)
     assert (response.status_code, code(response)) == (504, "TIMEOUT")
     await asyncio.wait_for(stuck.all_ended.wait(), 30)
     left = asyncio.all_tasks() - before
@@ -71,16 +71,16 @@ async def test_what_runs_below_is_cancelled(query: str, monkeypatch: pytest.Monk
 
 
 async def test_what_was_not_begun_is_not_begun_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    world = World(limits=EndpointLimits(seconds=SECONDS))
-    real, stuck, seen = world.memory.call, Stuck(), []
+    api = MemoryEndpoint(limits=EndpointLimits(seconds=SECONDS))
+    real, stuck, seen = api.memory.call, Stuck(), []
 
     async def call(operation: str, *given: Any, **named: Any) -> Any:
         seen.append(operation)
         return await (real if operation == "Query" else stuck.call)(operation, *given, **named)
 
-    world.memory.call = call  # type: ignore[method-assign]
+    api.memory.call = call  # type: ignore[method-assign]
     query = "{ activeOrders(first: 5) { nodes { user { name } lines { product { title } } } } }"
-    assert code(await late(world, query, stuck, monkeypatch)) == "TIMEOUT"
+    assert code(await late(api, query, stuck, monkeypatch)) == "TIMEOUT"
     await asyncio.wait_for(stuck.all_ended.wait(), 30)
     count = len(seen)
     await asyncio.sleep(0.02)

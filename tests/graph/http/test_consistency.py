@@ -36,7 +36,7 @@ class Shop:
         self.memory.fall_behind()
         return self
 
-    async def ask(
+    async def answer(
         self, query: str, variables: Any = None, sent: str | None = None, *, who: str = "", at: Any = None, **more: Any
     ) -> tuple[dict[str, Any], str | None]:
         """The answer and its token; by default from the other process."""
@@ -47,7 +47,7 @@ class Shop:
         return response.json(), response.headers.get("x-consistency-token")
 
     async def change(self, query: str, sent: str | None = None) -> str:
-        answer, made = await self.ask(query, None, sent, at=self.one)
+        answer, made = await self.answer(query, None, sent, at=self.one)
         [payload] = answer["data"].values()
         assert payload["errors"] == []
         assert made is not None
@@ -67,34 +67,34 @@ def shop(uncached: Shop) -> Shop:
 
 async def test_an_item_is_seen_by_its_key(shop: Shop) -> None:
     made = await shop.change(RENAME)
-    stale, _ = await shop.ask(ITEM, {"id": "p-1001"})
-    seen, _ = await shop.ask(ITEM, {"id": "p-1001"}, made)
+    stale, _ = await shop.answer(ITEM, {"id": "p-1001"})
+    seen, _ = await shop.answer(ITEM, {"id": "p-1001"}, made)
     assert stale["data"]["product"]["title"] != "Renamed"
     assert seen["data"]["product"] == seen["data"]["products"][0] == {"title": "Renamed"}
     assert "extensions" not in seen
 
 
 async def test_a_new_item_and_a_removed_one_are_seen_in_the_list_of_an_index(shop: Shop) -> None:
-    before, _ = await shop.ask(BY_CATEGORY, {"c": "tools"})
+    before, _ = await shop.answer(BY_CATEGORY, {"c": "tools"})
     known = [node["productId"] for node in before["data"]["productsByCategory"]["nodes"]]
     assert "p-1001" in known
     made = await shop.change(CREATE)
     made = await shop.change(RENAME, made)
-    seen, _ = await shop.ask(BY_CATEGORY, {"c": "tools"}, made)
+    seen, _ = await shop.answer(BY_CATEGORY, {"c": "tools"}, made)
     nodes = {node["productId"]: node["title"] for node in seen["data"]["productsByCategory"]["nodes"]}
     assert set(nodes) == {*known, "p-new"}
     assert nodes["p-1001"] == "Renamed"
     # one Query and one BatchGetItem of what was written, in the reference as in a lane that steps back
     assert sorted(operation for operation, _ in shop.memory.sent) == ["BatchGetItem", "Query"]
-    first, _ = await shop.ask(BY_CATEGORY, {"c": "tools", "n": 1}, made)
+    first, _ = await shop.answer(BY_CATEGORY, {"c": "tools", "n": 1}, made)
     assert len(first["data"]["productsByCategory"]["nodes"]) == 1
 
 
 async def test_what_moves_leaves_its_old_list(shop: Shop) -> None:
     made = await shop.change(RENAME.replace("title:", 'categoryId: "garden", title:'))
     for where, shown in (("tools", False), ("garden", True)):
-        stale, _ = await shop.ask(BY_CATEGORY, {"c": where})
-        seen, _ = await shop.ask(BY_CATEGORY, {"c": where}, made)
+        stale, _ = await shop.answer(BY_CATEGORY, {"c": where})
+        seen, _ = await shop.answer(BY_CATEGORY, {"c": where}, made)
         for answer, expected in ((stale, not shown), (seen, shown)):
             ids = [node["productId"] for node in answer["data"]["productsByCategory"]["nodes"]]
             assert ("p-1001" in ids) is expected
@@ -102,9 +102,9 @@ async def test_what_moves_leaves_its_old_list(shop: Shop) -> None:
 
 async def test_a_list_may_say_that_it_lags(shop: Shop) -> None:
     made = await shop.change(CREATE)
-    seen, _ = await shop.ask(BY_SUPPLIER, {"s": "s-1"}, made)
+    seen, _ = await shop.answer(BY_SUPPLIER, {"s": "s-1"}, made)
     assert seen["extensions"]["consistency"] == {"mayLag": ["productsBySupplier"]}
-    untouched, _ = await shop.ask(BY_SUPPLIER, {"s": "s-2"}, made)
+    untouched, _ = await shop.answer(BY_SUPPLIER, {"s": "s-2"}, made)
     assert "extensions" not in untouched
 
 
@@ -113,7 +113,7 @@ async def test_other_reads_of_the_request_stay_eventual_and_in_their_lane(shop: 
     lanes: Lanes = shop.other.app._graphql.lanes  # type: ignore[attr-defined]
     query = '{ user(userId: "u-1001") { name } }'
     for _ in range(4):
-        await shop.ask(query, None, made)
+        await shop.answer(query, None, made)
         assert [body["ConsistentRead"] for _, body in shop.memory.sent] == [False]
     assert lanes.outcomes.counts["lane"] > 0
 
@@ -121,15 +121,15 @@ async def test_other_reads_of_the_request_stay_eventual_and_in_their_lane(shop: 
 async def test_a_filtered_list_of_an_index_says_so(shop: Shop) -> None:
     query = '{ allProducts(first: 50, filter: {title: {contains: "e"}}) { nodes { productId title } } }'
     for change in (CREATE, RENAME):
-        seen, _ = await shop.ask(query, None, await shop.change(change))
+        seen, _ = await shop.answer(query, None, await shop.change(change))
         assert seen["extensions"]["consistency"] == {"mayLag": ["allProducts"]}
-    before, _ = await shop.ask(query)
+    before, _ = await shop.answer(query)
     assert "extensions" not in before
 
 
 async def test_a_list_of_all_shards_shows_the_change(shop: Shop) -> None:
     made = await shop.change(CREATE)
-    seen, _ = await shop.ask("{ allProducts(first: 2) { nodes { productId } } }", None, made)
+    seen, _ = await shop.answer("{ allProducts(first: 2) { nodes { productId } } }", None, made)
     assert seen["data"]["allProducts"]["nodes"][0] == {"productId": "p-new"}
     assert sorted(operation for operation, _ in shop.memory.sent) == ["GetItem", *["Query"] * 4]
 
@@ -143,30 +143,30 @@ async def test_a_lane_steps_back_and_the_answer_stays_the_same(shop: Shop) -> No
         (BY_CATEGORY, {"c": "tools"}),
         (BY_CATEGORY, {"c": "tools", "n": 2}),
     ):
-        answers = [await shop.ask(query, given, made) for _ in range(4)]
+        answers = [await shop.answer(query, given, made) for _ in range(4)]
         assert answers == answers[:1] * 4
     assert lanes.outcomes.counts["own_write"] > before
 
 
 async def test_the_token_is_also_taken_from_the_extensions_of_a_request(shop: Shop) -> None:
     made = await shop.change(RENAME)
-    seen, _ = await shop.ask(ITEM, {"id": "p-1001"}, extensions={"consistency": {"token": made}})
+    seen, _ = await shop.answer(ITEM, {"id": "p-1001"}, extensions={"consistency": {"token": made}})
     assert seen["data"]["product"]["title"] == "Renamed"
-    wrong, _ = await shop.ask(ITEM, {"id": "p-1001"}, extensions={"consistency": {"token": 7}})
+    wrong, _ = await shop.answer(ITEM, {"id": "p-1001"}, extensions={"consistency": {"token": 7}})
     assert wrong["errors"][0]["extensions"]["code"] == "BAD_USER_INPUT"
 
 
 async def test_one_token_holds_the_changes_before_it(shop: Shop) -> None:
     made = await shop.change(CREATE, await shop.change(RENAME))
     for item, title in (("p-1001", "Renamed"), ("p-new", "New")):
-        seen, _ = await shop.ask(ITEM, {"id": item}, made)
+        seen, _ = await shop.answer(ITEM, {"id": item}, made)
         assert seen["data"]["product"]["title"] == title
 
 
 @pytest.mark.parametrize("who", [("globex", "admin", None), ("acme", "admin", "mallory")], ids=["tenant", "subject"])
 async def test_a_token_is_worth_nothing_to_anybody_else(shop: Shop, who: tuple[str, str, str | None]) -> None:
     made = await shop.change(RENAME)
-    answer, _ = await shop.ask(ITEM, {"id": "p-1001"}, made, who=token(*who))
+    answer, _ = await shop.answer(ITEM, {"id": "p-1001"}, made, who=token(*who))
     [error] = answer["errors"]
     assert error["extensions"]["code"] == "BAD_USER_INPUT"
     assert error["message"] == "the consistency token is damaged or not yours; leave it out"
@@ -179,7 +179,7 @@ def _changed(made: str) -> str:
 
 @pytest.mark.parametrize("damage", [lambda made: made[:-1], _changed, lambda made: "x" * 5_000])
 async def test_a_damaged_token_is_refused(shop: Shop, damage: Any) -> None:
-    answer, _ = await shop.ask(ITEM, {"id": "p-1001"}, damage(await shop.change(RENAME)))
+    answer, _ = await shop.answer(ITEM, {"id": "p-1001"}, damage(await shop.change(RENAME)))
     assert answer["errors"][0]["extensions"]["code"] == "BAD_USER_INPUT"
     assert shop.memory.sent == []
 
@@ -188,20 +188,20 @@ async def test_an_old_token_is_read_and_changes_nothing(shop: Shop, monkeypatch:
     monkeypatch.setattr("gateway.store.access.time", lambda: 1_000_000.0)
     made = await shop.change(RENAME)
     monkeypatch.setattr(shop.other.app._graphql.tokens, "_clock", lambda: 1_000_001.0 + TOKEN_SECONDS)  # type: ignore[attr-defined]
-    answer, _ = await shop.ask(ITEM, {"id": "p-1001"}, made)
+    answer, _ = await shop.answer(ITEM, {"id": "p-1001"}, made)
     assert answer["data"]["product"]["title"] != "Renamed"
 
 
 async def test_a_query_and_a_refused_change_have_no_token(shop: Shop) -> None:
     for query in ('{ user(userId: "u-1001") { name } }', REMOVE.replace("p-1001", "nobody")):
-        answer, made = await shop.ask(query)
+        answer, made = await shop.answer(query)
         assert made is None
         assert "extensions" not in answer
 
 
 async def test_a_change_sees_itself_in_its_own_answer(shop: Shop) -> None:
     place = RENAME.replace("product { title }", "product { category { products { nodes { productId title } } } }")
-    answer, _ = await shop.ask(place, at=shop.one)
+    answer, _ = await shop.answer(place, at=shop.one)
     nodes = answer["data"]["updateProduct"]["product"]["category"]["products"]["nodes"]
     assert {"productId": "p-1001", "title": "Renamed"} in nodes
 
@@ -209,11 +209,11 @@ async def test_a_change_sees_itself_in_its_own_answer(shop: Shop) -> None:
 async def test_the_cache_of_another_process_does_not_hide_a_change() -> None:
     shop = Shop("ttl").open()
     for _ in range(2):
-        await shop.ask(ITEM, {"id": "p-1001"})
-        await shop.ask(BY_CATEGORY, {"c": "tools"})
+        await shop.answer(ITEM, {"id": "p-1001"})
+        await shop.answer(BY_CATEGORY, {"c": "tools"})
     assert shop.memory.sent == []
     made = await shop.change(RENAME)
-    item, _ = await shop.ask(ITEM, {"id": "p-1001"}, made)
-    listed, _ = await shop.ask(BY_CATEGORY, {"c": "tools"}, made)
+    item, _ = await shop.answer(ITEM, {"id": "p-1001"}, made)
+    listed, _ = await shop.answer(BY_CATEGORY, {"c": "tools"}, made)
     assert item["data"]["product"]["title"] == "Renamed"
     assert "Renamed" in [node["title"] for node in listed["data"]["productsByCategory"]["nodes"]]

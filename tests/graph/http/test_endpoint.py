@@ -16,7 +16,7 @@ from gateway.graph.http.endpoint import EndpointLimits
 from gateway.graph.http.request import GRAPHQL_JSON, JSON, strict_json
 from gateway.graph.query.limits import DocumentLimits
 from gateway.store.plan import ReadLimits
-from tests.graph.fixtures import World, principal_of
+from tests.graph.fixtures import MemoryEndpoint, principal_of
 
 TOKEN = {"Authorization": "Bearer acme/viewer"}
 HELLO = '{ product(productId: "p-1001") { productId } }'
@@ -29,11 +29,11 @@ def code(response: Response) -> str:
     return found
 
 
-async def test_without_a_token_nothing_is_read(world: World) -> None:
-    response = await world.client.post("/graphql", json={"query": HELLO})
+async def test_without_a_token_nothing_is_read(api: MemoryEndpoint) -> None:
+    response = await api.client.post("/graphql", json={"query": HELLO})
     assert (response.status_code, code(response)) == (401, "UNAUTHENTICATED")
     assert response.headers["www-authenticate"] == "Bearer"
-    assert world.memory.sent == []
+    assert api.memory.sent == []
 
 
 class Recorded:
@@ -52,29 +52,29 @@ class Recorded:
     async def send(self, message: Any) -> None:
         self.sent.append(message)
 
-    async def ask(self, world: World) -> Any:
-        await world.endpoint(self.scope, self.receive, self.send)
+    async def response(self, api: MemoryEndpoint) -> Any:
+        await api.endpoint(self.scope, self.receive, self.send)
         return orjson.loads(self.sent[1]["body"])
 
 
-ASKED = {"type": "http.request", "body": orjson.dumps({"query": HELLO}), "more_body": False}
+BODY_MESSAGE = {"type": "http.request", "body": orjson.dumps({"query": HELLO}), "more_body": False}
 HEADERS = [(b"authorization", b"Bearer acme/viewer"), (b"content-type", b"application/json")]
 
 
 @pytest.mark.parametrize("headers", [[], [(b"content-type", b"application/json")], HEADERS[:1] * 2])
 async def test_the_token_is_verified_before_a_byte_of_the_body_is_read(
-    world: World, headers: list[tuple[bytes, bytes]]
+    api: MemoryEndpoint, headers: list[tuple[bytes, bytes]]
 ) -> None:
     """INVARIANT: the token is verified before a byte of the body is read, and nothing after this sees it."""
-    asked = Recorded(headers, ASKED)
-    assert (await asked.ask(world))["errors"][0]["extensions"]["code"] == "UNAUTHENTICATED"
-    assert asked.messages == [ASKED]
+    request = Recorded(headers, BODY_MESSAGE)
+    assert (await request.response(api))["errors"][0]["extensions"]["code"] == "UNAUTHENTICATED"
+    assert request.messages == [BODY_MESSAGE]
 
 
-async def test_an_answer_is_one_head_and_one_body(world: World) -> None:
-    asked = Recorded(HEADERS, ASKED)
-    assert await asked.ask(world) == {"data": {"product": {"productId": "p-1001"}}}
-    start, body = asked.sent
+async def test_an_answer_is_one_head_and_one_body(api: MemoryEndpoint) -> None:
+    request = Recorded(HEADERS, BODY_MESSAGE)
+    assert await request.response(api) == {"data": {"product": {"productId": "p-1001"}}}
+    start, body = request.sent
     assert (start["type"], type(start["status"]), start["status"]) == ("http.response.start", int, 200)
     assert body["type"] == "http.response.body"
     assert not body.get("more_body")
@@ -94,37 +94,37 @@ async def test_an_answer_is_one_head_and_one_body(world: World) -> None:
         ([{"type": "http.request"}], 400),
     ],
 )  # fmt: skip
-async def test_a_body_comes_in_pieces_or_not_at_all(world: World, messages: list[Any], status: int) -> None:
-    asked = Recorded(HEADERS, *messages)
-    await asked.ask(world)
-    assert asked.sent[0]["status"] == status
+async def test_a_body_comes_in_pieces_or_not_at_all(api: MemoryEndpoint, messages: list[Any], status: int) -> None:
+    request = Recorded(HEADERS, *messages)
+    await request.response(api)
+    assert request.sent[0]["status"] == status
 
 
 @pytest.mark.parametrize("declared", [b"1000001", b"9" * 5_000])
-async def test_a_body_that_is_declared_too_long_is_not_read(world: World, declared: bytes) -> None:
-    asked = Recorded([*HEADERS, (b"content-length", declared)], ASKED)
-    assert (await asked.ask(world))["errors"][0]["extensions"]["code"] == "LIMIT_EXCEEDED"
-    assert asked.messages == [ASKED]
+async def test_a_body_that_is_declared_too_long_is_not_read(api: MemoryEndpoint, declared: bytes) -> None:
+    request = Recorded([*HEADERS, (b"content-length", declared)], BODY_MESSAGE)
+    assert (await request.response(api))["errors"][0]["extensions"]["code"] == "LIMIT_EXCEEDED"
+    assert request.messages == [BODY_MESSAGE]
 
 
-async def test_who_has_a_good_token_and_no_session_is_named_in_the_log(
-    world: World, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+async def test_a_client_that_has_a_good_token_and_no_session_is_named_in_the_log(
+    api: MemoryEndpoint, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def suspended(authorization: bytes | None, identified: Any) -> Any:
         identified(principal_of(authorization))
         raise TenantSuspended("the tenant is suspended")
 
-    monkeypatch.setattr(world.endpoint.callers, "open", suspended)
+    monkeypatch.setattr(api.endpoint.callers, "open", suspended)
     with caplog.at_level(logging.INFO, "gateway.operation"):
-        assert (await world.post(HELLO)).status_code == 403
+        assert (await api.post(HELLO)).status_code == 403
     [record] = [record for record in caplog.records if record.name == "gateway.operation"]
     fields = record.fields  # type: ignore[attr-defined]  # written by the log
     assert (fields["tenant"], fields["role"], len(fields["subject"])) == ("acme", None, 16)
 
 
-async def test_two_tokens_are_one_too_many(world: World) -> None:
+async def test_two_tokens_are_one_too_many(api: MemoryEndpoint) -> None:
     headers = [("Authorization", "Bearer acme/viewer"), ("Authorization", "Bearer globex/viewer")]
-    response = await world.client.post("/graphql", json={"query": HELLO}, headers=headers)
+    response = await api.client.post("/graphql", json={"query": HELLO}, headers=headers)
     assert (response.status_code, code(response)) == (401, "UNAUTHENTICATED")
 
 
@@ -152,15 +152,17 @@ async def test_two_tokens_are_one_too_many(world: World) -> None:
         (b'{"query": "{ a }"}', "", 415),
     ],
 )
-async def test_a_malformed_request_is_refused(world: World, content: bytes, content_type: str, status: int) -> None:
+async def test_a_malformed_request_is_refused(
+    api: MemoryEndpoint, content: bytes, content_type: str, status: int
+) -> None:
     headers = {**TOKEN, "Content-Type": content_type} if content_type else TOKEN
-    response = await world.client.post("/graphql", content=content, headers=headers)
+    response = await api.client.post("/graphql", content=content, headers=headers)
     assert (response.status_code, code(response)) == (status, "BAD_REQUEST")
 
 
-async def test_what_is_no_json_is_told_with_its_place(world: World) -> None:
+async def test_invalid_json_is_reported_with_its_position(api: MemoryEndpoint) -> None:
     headers = {**TOKEN, "Content-Type": JSON}
-    response = await world.client.post("/graphql", content=b'{"query": "{ a }",}', headers=headers)
+    response = await api.client.post("/graphql", content=b'{"query": "{ a }",}', headers=headers)
     message = response.json()["errors"][0]["message"]
     assert message.startswith("the body is not valid JSON: ")
     assert "line 1 column 18" in message
@@ -178,54 +180,56 @@ async def test_what_is_no_json_is_told_with_its_place(world: World) -> None:
         b'{"query": "{ a }", "variables": {"x": "\\\\\\u003a", "x": "\\\\u003a"}}',
     ],
 )
-async def test_a_name_that_stands_twice_is_refused(world: World, content: bytes) -> None:
-    response = await world.client.post("/graphql", content=content, headers={**TOKEN, "Content-Type": JSON})
+async def test_a_name_that_stands_twice_is_refused(api: MemoryEndpoint, content: bytes) -> None:
+    response = await api.client.post("/graphql", content=content, headers={**TOKEN, "Content-Type": JSON})
     assert (response.status_code, code(response)) == (400, "BAD_REQUEST")
     assert "a name twice" in response.json()["errors"][0]["message"]
 
 
-async def test_a_name_that_stands_twice_in_the_variables_of_a_get_is_refused(world: World) -> None:
+async def test_a_name_that_stands_twice_in_the_variables_of_a_get_is_refused(api: MemoryEndpoint) -> None:
     params = {"query": HELLO, "variables": '{"x": 1, "x": 2}'}
-    response = await world.client.get("/graphql", params=params, headers=TOKEN)
+    response = await api.client.get("/graphql", params=params, headers=TOKEN)
     assert (response.status_code, code(response)) == (400, "BAD_REQUEST")
 
 
 @pytest.mark.parametrize(("opening", "closing"), [(b"[", b"]"), (b'{"x":', b"}")])
-async def test_a_body_that_is_nested_too_deeply_is_a_bad_request(world: World, opening: bytes, closing: bytes) -> None:
+async def test_a_body_that_is_nested_too_deeply_is_a_bad_request(
+    api: MemoryEndpoint, opening: bytes, closing: bytes
+) -> None:
     content = b'{"query": "{ a }", "variables": {"x": %b1%b}}' % (opening * 900, closing * 900)
-    response = await world.client.post("/graphql", content=content, headers={**TOKEN, "Content-Type": JSON})
+    response = await api.client.post("/graphql", content=content, headers={**TOKEN, "Content-Type": JSON})
     assert (response.status_code, code(response)) == (400, "BAD_REQUEST")
     assert response.json()["errors"][0]["message"] == "the body is nested too deeply"
 
 
-async def test_an_address_with_thousands_of_parameters_is_not_read(world: World) -> None:
+async def test_an_address_with_thousands_of_parameters_is_not_read(api: MemoryEndpoint) -> None:
     params = {"query": HELLO, **{f"p{number}": "1" for number in range(100)}}
-    response = await world.client.get("/graphql", params=params, headers=TOKEN)
+    response = await api.client.get("/graphql", params=params, headers=TOKEN)
     assert (response.status_code, code(response)) == (400, "BAD_REQUEST")
     assert "more than 100 parameters" in response.json()["errors"][0]["message"]
 
 
-async def test_an_accept_header_of_thousands_of_types_is_not_read(world: World) -> None:
+async def test_an_accept_header_of_thousands_of_types_is_not_read(api: MemoryEndpoint) -> None:
     headers = {**TOKEN, "Accept": ",".join(["application/json;q=0.5"] * 100)}
-    response = await world.client.get("/graphql", params={"query": HELLO}, headers=headers)
+    response = await api.client.get("/graphql", params={"query": HELLO}, headers=headers)
     assert (response.status_code, code(response)) == (400, "BAD_REQUEST")
 
 
 @pytest.mark.parametrize("text", [":", "\\u003a", "\\u003A:", "\\\\u003a", "\\\\\\u003a", '\\":\\"', "\\\\\\\\u003a:"])
-async def test_colons_in_texts_are_no_names(world: World, text: str) -> None:
+async def test_colons_in_texts_are_no_names(api: MemoryEndpoint, text: str) -> None:
     variables = f'{{"x": "{text}", "{text}": 1, "y": {{"x": 1}}}}'
     body = f'{{"query": {json.dumps(HELLO)}, "variables": {variables}}}'.encode()
-    response = await world.client.post("/graphql", content=body, headers={**TOKEN, "Content-Type": JSON})
+    response = await api.client.post("/graphql", content=body, headers={**TOKEN, "Content-Type": JSON})
     assert response.json()["data"]["product"]
 
 
-async def test_other_methods_are_refused_and_told_which_are_allowed(world: World) -> None:
-    response = await world.client.put("/graphql", json={"query": HELLO}, headers=TOKEN)
+async def test_other_methods_are_refused_and_told_which_are_allowed(api: MemoryEndpoint) -> None:
+    response = await api.client.put("/graphql", json={"query": HELLO}, headers=TOKEN)
     assert (response.status_code, response.headers["allow"]) == (405, "GET, POST")
 
 
 @pytest.mark.parametrize("declared", [True, False])
-async def test_a_body_of_2_mb_is_refused(world: World, declared: bool) -> None:
+async def test_a_body_of_2_mb_is_refused(api: MemoryEndpoint, declared: bool) -> None:
     body = json.dumps({"query": HELLO, "variables": {"x": "y" * 2_000_000}}).encode()
 
     async def stream() -> Any:
@@ -233,13 +237,13 @@ async def test_a_body_of_2_mb_is_refused(world: World, declared: bool) -> None:
             yield body[start : start + 65_536]
 
     headers = {**TOKEN, "Content-Type": JSON}
-    response = await world.client.post("/graphql", content=body if declared else stream(), headers=headers)
+    response = await api.client.post("/graphql", content=body if declared else stream(), headers=headers)
     assert (response.status_code, code(response)) == (413, "LIMIT_EXCEEDED")
 
 
-async def test_get_asks_queries(world: World) -> None:
+async def test_get_asks_queries(api: MemoryEndpoint) -> None:
     params = {"query": "query A($id: ID!) { product(productId: $id) { title } }", "variables": '{"id": "p-1001"}'}
-    response = await world.client.get("/graphql", params=params, headers=TOKEN)
+    response = await api.client.get("/graphql", params=params, headers=TOKEN)
     assert response.status_code == 200
     assert response.json()["data"]["product"]["title"]
 
@@ -247,8 +251,8 @@ async def test_get_asks_queries(world: World) -> None:
 @pytest.mark.parametrize(
     "params", ["query=%7B%20a%20%7D&variables=%7B", "query=a&query=b", "", "query=%7Ba%7D&variables=[]"]
 )
-async def test_get_with_wrong_parameters_is_refused(world: World, params: str) -> None:
-    response = await world.client.get(f"/graphql?{params}", headers=TOKEN)
+async def test_get_with_wrong_parameters_is_refused(api: MemoryEndpoint, params: str) -> None:
+    response = await api.client.get(f"/graphql?{params}", headers=TOKEN)
     assert (response.status_code, code(response)) == (400, "BAD_REQUEST")
 
 
@@ -271,21 +275,23 @@ async def test_get_with_wrong_parameters_is_refused(world: World, params: str) -
         (f"{JSON}, */*", JSON),
     ],
 )
-async def test_the_answer_has_the_type_that_is_liked_best(world: World, accept: str | None, expected: str) -> None:
+async def test_the_answer_has_the_type_that_is_liked_best(
+    api: MemoryEndpoint, accept: str | None, expected: str
+) -> None:
     headers = TOKEN | ({"Accept": accept} if accept else {})
-    response = await world.client.post("/graphql", json={"query": HELLO}, headers=headers)
+    response = await api.client.post("/graphql", json={"query": HELLO}, headers=headers)
     assert response.headers["content-type"] == f"{expected}; charset=utf-8"
 
 
 @pytest.mark.parametrize("accept", ["text/html", f"{JSON};q=0", f"{JSON};q=0, {GRAPHQL_JSON};q=0, */*"])
-async def test_what_accepts_no_json_gets_none(world: World, accept: str) -> None:
-    response = await world.client.post("/graphql", json={"query": HELLO}, headers={**TOKEN, "Accept": accept})
+async def test_a_client_that_accepts_no_json_gets_none(api: MemoryEndpoint, accept: str) -> None:
+    response = await api.client.post("/graphql", json={"query": HELLO}, headers={**TOKEN, "Accept": accept})
     assert response.status_code == 406
 
 
-async def test_what_is_accepted_may_be_told_in_several_headers(world: World) -> None:
+async def test_what_is_accepted_may_be_told_in_several_headers(api: MemoryEndpoint) -> None:
     headers = [*TOKEN.items(), ("Accept", "text/html"), ("Accept", GRAPHQL_JSON)]
-    response = await world.client.post("/graphql", json={"query": HELLO}, headers=headers)
+    response = await api.client.post("/graphql", json={"query": HELLO}, headers=headers)
     assert response.headers["content-type"] == f"{GRAPHQL_JSON}; charset=utf-8"
 
 
@@ -294,19 +300,19 @@ async def test_what_is_accepted_may_be_told_in_several_headers(world: World) -> 
     ["application/json; charset=UTF-8; x=y", "application/json; x=y", 'APPLICATION/json;charset="utf-8"', f"{JSON};"],
 )
 async def test_parameters_of_the_content_type_other_than_the_charset_mean_nothing(
-    world: World, content_type: str
+    api: MemoryEndpoint, content_type: str
 ) -> None:
     content = orjson.dumps({"query": HELLO})
     headers = {**TOKEN, "Content-Type": content_type}
-    assert (await world.client.post("/graphql", content=content, headers=headers)).status_code == 200
+    assert (await api.client.post("/graphql", content=content, headers=headers)).status_code == 200
 
 
-async def test_an_empty_operation_name_is_none(world: World) -> None:
+async def test_an_empty_operation_name_is_none(api: MemoryEndpoint) -> None:
     for name in (None, ""):
         body = {"query": "query A { __typename }", "operationName": name}
-        response = await world.client.post("/graphql", json=body, headers=TOKEN)
+        response = await api.client.post("/graphql", json=body, headers=TOKEN)
         assert response.json() == {"data": {"__typename": "Query"}}
-        response = await world.client.get("/graphql", params={**body, "operationName": name or ""}, headers=TOKEN)
+        response = await api.client.get("/graphql", params={**body, "operationName": name or ""}, headers=TOKEN)
         assert response.json() == {"data": {"__typename": "Query"}}
 
 
@@ -320,10 +326,10 @@ async def test_an_empty_operation_name_is_none(world: World) -> None:
     ],
 )
 async def test_what_cannot_run_is_400_for_clients_of_the_new_type_and_200_for_old_ones(
-    world: World, query: str, variables: dict[str, Any], expected: str
+    api: MemoryEndpoint, query: str, variables: dict[str, Any], expected: str
 ) -> None:
     for accept, status in ((JSON, 200), (GRAPHQL_JSON, 400)):
-        response = await world.client.post(
+        response = await api.client.post(
             "/graphql", json={"query": query, "variables": variables}, headers={**TOKEN, "Accept": accept}
         )
         assert (response.status_code, code(response)) == (status, expected)
@@ -348,11 +354,11 @@ async def test_what_cannot_run_is_400_for_clients_of_the_new_type_and_200_for_ol
         "{ nodes(ids: [" + '"u",' * 101 + "]) { id } }",
     ],
 )
-async def test_wrong_arguments_are_bad_user_input_and_read_nothing(world: World, query: str) -> None:
-    response = await world.post(query)
+async def test_wrong_arguments_are_bad_user_input_and_read_nothing(api: MemoryEndpoint, query: str) -> None:
+    response = await api.post(query)
     assert response.status_code == 200
     assert code(response) == "BAD_USER_INPUT"
-    assert world.memory.sent == []
+    assert api.memory.sent == []
 
 
 @pytest.mark.parametrize(
@@ -365,19 +371,19 @@ async def test_wrong_arguments_are_bad_user_input_and_read_nothing(world: World,
         "{ ordersByStatus(status: GONE) { nodes { orderId } } }",
     ],
 )
-async def test_wrong_literals_do_not_pass_validation(world: World, query: str) -> None:
-    assert code(await world.post(query)) in {"GRAPHQL_VALIDATION_FAILED", "BAD_USER_INPUT"}
-    assert world.memory.sent == []
+async def test_wrong_literals_do_not_pass_validation(api: MemoryEndpoint, query: str) -> None:
+    assert code(await api.post(query)) in {"GRAPHQL_VALIDATION_FAILED", "BAD_USER_INPUT"}
+    assert api.memory.sent == []
 
 
-async def test_a_cursor_of_another_field_or_tenant_is_refused(world: World) -> None:
+async def test_a_cursor_of_another_field_or_tenant_is_refused(api: MemoryEndpoint) -> None:
     page = "{ pageInfo { endCursor } }"
-    cursor = (await world.ask(f"{{ activeOrders(first: 1) {page} }}"))["activeOrders"]["pageInfo"]["endCursor"]
+    cursor = (await api.ask(f"{{ activeOrders(first: 1) {page} }}"))["activeOrders"]["pageInfo"]["endCursor"]
     elsewhere = "query ($after: String) { reviewQueue(after: $after) { nodes { orderId } } }"
-    assert code(await world.post(elsewhere, {"after": cursor})) == "BAD_USER_INPUT"
+    assert code(await api.post(elsewhere, {"after": cursor})) == "BAD_USER_INPUT"
     same = "query ($after: String) { activeOrders(after: $after) { nodes { orderId } } }"
-    assert code(await world.post(same, {"after": cursor}, token="globex/viewer")) == "BAD_USER_INPUT"
-    await world.ask(same, {"after": cursor})
+    assert code(await api.post(same, {"after": cursor}, token="globex/viewer")) == "BAD_USER_INPUT"
+    await api.ask(same, {"after": cursor})
 
 
 @pytest.mark.parametrize(
@@ -394,30 +400,30 @@ async def test_a_cursor_of_another_field_or_tenant_is_refused(world: World) -> N
     ],
     ids=["500 aliases", "200 directives", "deep", "3,000 brackets", "6,000 tokens", "fragment bomb"],
 )
-async def test_too_much_is_refused_before_it_runs(world: World, query: str) -> None:
-    response = await world.post(query)
+async def test_too_much_is_refused_before_it_runs(api: MemoryEndpoint, query: str) -> None:
+    response = await api.post(query)
     assert code(response) in {"LIMIT_EXCEEDED", "GRAPHQL_PARSE_FAILED"}
-    assert world.memory.sent == []
+    assert api.memory.sent == []
 
 
 async def test_a_list_in_a_list_is_bounded() -> None:
-    world = World(reads=ReadLimits(queries=3))
-    response = await world.post("{ categories { nodes { products(first: 1) { nodes { title } } } } }")
+    api = MemoryEndpoint(reads=ReadLimits(queries=3))
+    response = await api.post("{ categories { nodes { products(first: 1) { nodes { title } } } } }")
     assert code(response) == "LIMIT_EXCEEDED"
 
 
 async def test_introspection_and_suggestions_are_off_by_setting() -> None:
-    world = World(introspection=False)
-    response = await world.post("{ __schema { types { name } } }")
+    api = MemoryEndpoint(introspection=False)
+    response = await api.post("{ __schema { types { name } } }")
     assert code(response) == "GRAPHQL_VALIDATION_FAILED"
-    assert "Did you mean" not in (await world.post("{ prodct(productId: 1) { title } }")).text
-    assert "Did you mean" in (await World().post("{ prodct(productId: 1) { title } }")).text
+    assert "Did you mean" not in (await api.post("{ prodct(productId: 1) { title } }")).text
+    assert "Did you mean" in (await MemoryEndpoint().post("{ prodct(productId: 1) { title } }")).text
 
 
-async def test_an_unknown_failure_is_masked_and_logged(world: World, caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_unknown_failure_is_masked_and_logged(api: MemoryEndpoint, caplog: pytest.LogCaptureFixture) -> None:
     for failure in (Internal("secret detail"), ZeroDivisionError("secret detail")):
-        world.memory.script["GetItem"].append(failure)
-        response = await world.post(HELLO)
+        api.memory.script["GetItem"].append(failure)
+        response = await api.post(HELLO)
         assert code(response) == "INTERNAL"
         assert "secret" not in response.text
         assert any("secret detail" in str(record.exc_info) for record in caplog.records)
@@ -432,21 +438,21 @@ async def test_an_unknown_failure_is_masked_and_logged(world: World, caplog: pyt
     ],
 )
 async def test_a_failure_before_anything_runs_is_an_answer_too(
-    world: World, error: Exception, status: int, code_told: str, monkeypatch: pytest.MonkeyPatch
+    api: MemoryEndpoint, error: Exception, status: int, code_told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def broken(*_: object) -> Any:
         raise error
 
-    monkeypatch.setattr(world.endpoint.callers, "open", broken)
-    response = await world.post(HELLO)
+    monkeypatch.setattr(api.endpoint.callers, "open", broken)
+    response = await api.post(HELLO)
     assert (response.status_code, code(response)) == (status, code_told)
     assert "secret" not in response.text
     assert response.headers["x-request-id"] == response.json()["errors"][0]["extensions"]["requestId"]
 
 
-async def test_a_known_failure_of_a_field_leaves_the_rest(world: World) -> None:
-    world.memory.script["GetItem"].append(Unavailable("aws is not reachable"))
-    response = await world.post('{ product(productId: "p-1001") { title } categories(first: 1) { nodes { title } } }')
+async def test_a_known_failure_of_a_field_leaves_the_rest(api: MemoryEndpoint) -> None:
+    api.memory.script["GetItem"].append(Unavailable("aws is not reachable"))
+    response = await api.post('{ product(productId: "p-1001") { title } categories(first: 1) { nodes { title } } }')
     content = response.json()
     assert content["data"]["product"] is None
     assert content["data"]["categories"]["nodes"]
@@ -455,7 +461,7 @@ async def test_a_known_failure_of_a_field_leaves_the_rest(world: World) -> None:
 
 
 async def test_an_operation_that_takes_too_long_is_cancelled() -> None:
-    world = World(limits=EndpointLimits(seconds=0.5))
+    api = MemoryEndpoint(limits=EndpointLimits(seconds=0.5))
     ended = asyncio.Event()
 
     async def slow(*_: Any, **__: Any) -> Any:
@@ -464,24 +470,24 @@ async def test_an_operation_that_takes_too_long_is_cancelled() -> None:
         finally:
             ended.set()
 
-    world.memory.call = slow  # type: ignore[method-assign]
-    response = await world.post(HELLO)
+    api.memory.call = slow  # type: ignore[method-assign]
+    response = await api.post(HELLO)
     assert (response.status_code, code(response)) == (504, "TIMEOUT")
     await asyncio.wait_for(ended.wait(), 60)
 
 
-async def test_request_and_trace_ids_are_taken_over_only_when_well_formed(world: World) -> None:
-    good = await world.client.post("/graphql", json={"query": HELLO}, headers={**TOKEN, "X-Request-Id": "abc-1"})
+async def test_request_and_trace_ids_are_taken_over_only_when_well_formed(api: MemoryEndpoint) -> None:
+    good = await api.client.post("/graphql", json={"query": HELLO}, headers={**TOKEN, "X-Request-Id": "abc-1"})
     assert good.headers["x-request-id"] == "abc-1"
-    bad = await world.client.post("/graphql", json={"query": HELLO}, headers={**TOKEN, "X-Request-Id": 'a" injected'})
+    bad = await api.client.post("/graphql", json={"query": HELLO}, headers={**TOKEN, "X-Request-Id": 'a" injected'})
     assert "injected" not in bad.headers["x-request-id"]
 
 
-async def test_one_line_tells_about_an_operation(world: World, caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_operation_is_one_log_line(api: MemoryEndpoint, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "gateway.operation")
     headers = {**TOKEN, "traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}
     body = {"query": 'query Named { product(productId: "p-1001") { title } }'}
-    response = await world.client.post("/graphql", json=body, headers=headers)
+    response = await api.client.post("/graphql", json=body, headers=headers)
     [record] = [record for record in caplog.records if record.name == "gateway.operation"]
     fields = record.fields  # type: ignore[attr-defined]
     assert fields["trace_id"] == "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -493,23 +499,23 @@ async def test_one_line_tells_about_an_operation(world: World, caplog: pytest.Lo
     assert len(fields["document"]) == 64
 
 
-async def test_a_line_does_not_hold_a_name_of_any_length(world: World, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_line_does_not_hold_a_name_of_any_length(api: MemoryEndpoint, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, "gateway.operation"):
-        await world.ask("query " + "N" * 10_000 + " { __typename }")
+        await api.ask("query " + "N" * 10_000 + " { __typename }")
     (record,) = [record for record in caplog.records if record.name == "gateway.operation"]
     assert record.fields["operation"] == "N" * 100  # type: ignore[attr-defined]  # written by the journal
 
 
-async def test_a_document_is_prepared_once(world: World) -> None:
-    await world.post(HELLO)
-    documents = world.endpoint.documents
+async def test_a_document_is_prepared_once(api: MemoryEndpoint) -> None:
+    await api.post(HELLO)
+    documents = api.endpoint.documents
     assert documents.get(HELLO) is documents.get(HELLO)
 
 
 async def test_document_limits_are_settings() -> None:
-    world = World(document_limits=DocumentLimits(aliases=1))
-    assert code(await world.post("{ a: __typename b: __typename }")) == "LIMIT_EXCEEDED"
-    assert (await world.post("{ a: __typename }")).json() == {"data": {"a": "Query"}}
+    api = MemoryEndpoint(document_limits=DocumentLimits(aliases=1))
+    assert code(await api.post("{ a: __typename b: __typename }")) == "LIMIT_EXCEEDED"
+    assert (await api.post("{ a: __typename }")).json() == {"data": {"a": "Query"}}
 
 
 @given(st.dictionaries(st.text('\\":u003aA ', max_size=12), st.text('\\":u003aA ', max_size=12), max_size=4))

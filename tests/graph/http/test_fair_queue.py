@@ -23,7 +23,7 @@ class Stage:
         self.began: list[str] = []
         self.ends: list[asyncio.Event] = []
 
-    def ask(self, tenant: TenantId, name: str = "", cost: float = 1, deadline: float = LATE) -> "asyncio.Task[None]":
+    def enter(self, tenant: TenantId, name: str = "", cost: float = 1, deadline: float = LATE) -> "asyncio.Task[None]":
         return asyncio.ensure_future(self._run(tenant, name or tenant, cost, deadline))
 
     async def _run(self, tenant: TenantId, name: str, cost: float, deadline: float) -> None:
@@ -53,9 +53,9 @@ async def settle() -> None:
 
 async def test_a_tenant_that_sends_many_at_once_waits_for_itself() -> None:
     stage = Stage()
-    flood = [stage.ask(FLOOD) for _ in range(20)]
+    flood = [stage.enter(FLOOD) for _ in range(20)]
     await settle()
-    others = [stage.ask(OTHER), stage.ask(OTHER), stage.ask(THIRD)]
+    others = [stage.enter(OTHER), stage.enter(OTHER), stage.enter(THIRD)]
     await settle()
     assert stage.began == [FLOOD] * 2
     assert (stage.queue.running, stage.queue.waiting) == (2, 21)
@@ -68,29 +68,29 @@ async def test_a_tenant_that_sends_many_at_once_waits_for_itself() -> None:
 
 async def test_tenants_share_by_cost_and_not_by_count() -> None:
     stage = Stage(concurrent=1)
-    asked = [stage.ask(THIRD)]
+    tasks = [stage.enter(THIRD)]
     await settle()
     for _ in range(40):
-        asked += [stage.ask(FLOOD, cost=10), stage.ask(OTHER, cost=1)]
+        tasks += [stage.enter(FLOOD, cost=10), stage.enter(OTHER, cost=1)]
     await settle()
     for _ in range(1 + 33):
         await stage.finish_one()
     assert stage.began.count(FLOOD) == 4, "what three cost, and the fourth as the first that is served again"
     assert stage.began.count(OTHER) == 30
     await stage.finish()
-    await asyncio.gather(*asked)
+    await asyncio.gather(*tasks)
 
 
 async def test_what_a_tenant_had_is_remembered_while_it_has_nothing_in_the_queue() -> None:
     """Else a tenant that sends one expensive operation after the other would have more than its share."""
     stage = Stage(concurrent=1)
-    asked = [stage.ask(THIRD), stage.ask(FLOOD, "first", cost=10)]
+    tasks = [stage.enter(THIRD), stage.enter(FLOOD, "first", cost=10)]
     await settle()
-    asked += [stage.ask(OTHER) for _ in range(20)]
+    tasks += [stage.enter(OTHER) for _ in range(20)]
     await settle()
     await stage.finish_one()
     assert stage.began[-1] == "first"
-    asked.append(stage.ask(FLOOD, "second", cost=10))
+    tasks.append(stage.enter(FLOOD, "second", cost=10))
     await settle()
     for _ in range(11):
         await stage.finish_one()
@@ -98,16 +98,16 @@ async def test_what_a_tenant_had_is_remembered_while_it_has_nothing_in_the_queue
     await stage.finish_one()
     assert "second" in stage.began
     await stage.finish()
-    await asyncio.gather(*asked)
+    await asyncio.gather(*tasks)
 
 
 async def test_one_tenant_alone_may_use_everything() -> None:
     stage = Stage(concurrent=10)
-    asked = [stage.ask(FLOOD) for _ in range(10)]
+    tasks = [stage.enter(FLOOD) for _ in range(10)]
     await settle()
     assert len(stage.began) == 10
     await stage.finish()
-    await asyncio.gather(*asked)
+    await asyncio.gather(*tasks)
 
 
 def test_a_free_place_is_taken_without_waiting() -> None:
@@ -121,7 +121,7 @@ def test_a_free_place_is_taken_without_waiting() -> None:
 def test_a_burst_is_served_in_order_and_a_standing_queue_newest_first() -> None:
     async def main() -> None:
         stage = Stage(concurrent=1)
-        asked = [stage.ask(FLOOD, name) for name in "abcde"]
+        tasks = [stage.enter(FLOOD, name) for name in "abcde"]
         await settle()
         await stage.finish_one()
         assert stage.began == ["a", "b"], "a burst: in order"
@@ -130,27 +130,27 @@ def test_a_burst_is_served_in_order_and_a_standing_queue_newest_first() -> None:
         await stage.finish_one()
         assert stage.began == ["a", "b", "e", "d"], "it is standing: newest first"
         await stage.finish()
-        await asyncio.gather(*asked)
+        await asyncio.gather(*tasks)
 
     run_virtually(main())
 
 
 async def test_of_too_many_in_the_queue_the_oldest_is_refused_and_others_are_not() -> None:
     stage = Stage(concurrent=1, queued=3)
-    asked = [stage.ask(FLOOD, name) for name in "abcde"]
+    tasks = [stage.enter(FLOOD, name) for name in "abcde"]
     await settle()
     with pytest.raises(Overloaded, match="overloaded"):
-        await asked.pop(1)
-    asked.append(stage.ask(OTHER))
+        await tasks.pop(1)
+    tasks.append(stage.enter(OTHER))
     await settle()
     await stage.finish()
-    await asyncio.gather(*asked)
+    await asyncio.gather(*tasks)
     assert sorted(stage.began) == ["a", "c", "d", "e", OTHER]
 
 
 async def test_without_a_queue_what_finds_no_place_is_refused() -> None:
     stage = Stage(concurrent=1, queued=0)
-    first = stage.ask(FLOOD)
+    first = stage.enter(FLOOD)
     await settle()
     with pytest.raises(Overloaded):
         await stage.queue.acquire(FLOOD, 1, LATE)
@@ -161,7 +161,7 @@ async def test_without_a_queue_what_finds_no_place_is_refused() -> None:
 def test_nothing_waits_longer_than_the_age_limit() -> None:
     async def main() -> None:
         stage = Stage(concurrent=1)
-        first = stage.ask(FLOOD)
+        first = stage.enter(FLOOD)
         await settle()
         with pytest.raises(Overloaded):
             await stage.queue.acquire(OTHER, 1, LATE)
@@ -175,7 +175,7 @@ def test_nothing_waits_longer_than_the_age_limit() -> None:
 def test_nothing_waits_until_it_is_too_late_for_its_own_deadline() -> None:
     async def main() -> None:
         stage = Stage(concurrent=1)
-        first = stage.ask(FLOOD)
+        first = stage.enter(FLOOD)
         await settle()
         with pytest.raises(Overloaded):
             await stage.queue.acquire(OTHER, 1, 0.1)
@@ -265,33 +265,33 @@ async def _measured(timed: Timed) -> list["asyncio.Task[bool]"]:
 def test_a_short_queue_of_many_tenants_refuses_nobody() -> None:
     async def main() -> None:
         timed = Timed()
-        asked = await _measured(timed)
-        asked += [asyncio.ensure_future(timed.run(0.01, tenant_id(f"tenant-{number}"))) for number in range(20)]
-        asked += [asyncio.ensure_future(timed.run(0.01, FLOOD)) for _ in range(10)]
-        assert all(await asyncio.gather(*asked)), "all of it takes 0.3 seconds"
+        tasks = await _measured(timed)
+        tasks += [asyncio.ensure_future(timed.run(0.01, tenant_id(f"tenant-{number}"))) for number in range(20)]
+        tasks += [asyncio.ensure_future(timed.run(0.01, FLOOD)) for _ in range(10)]
+        assert all(await asyncio.gather(*tasks)), "all of it takes 0.3 seconds"
 
     run_virtually(main())
 
 
 async def test_a_tenant_that_comes_late_has_no_more_than_its_share() -> None:
     stage = Stage(concurrent=1)
-    asked = [stage.ask(FLOOD) for _ in range(40)]
+    tasks = [stage.enter(FLOOD) for _ in range(40)]
     await settle()
     for _ in range(20):
         await stage.finish_one()
-    asked += [stage.ask(OTHER) for _ in range(10)]
+    tasks += [stage.enter(OTHER) for _ in range(10)]
     await settle()
     stage.began.clear()
     for _ in range(10):
         await stage.finish_one()
     assert 4 <= stage.began.count(OTHER) <= 6
     await stage.finish()
-    await asyncio.gather(*asked)
+    await asyncio.gather(*tasks)
 
 
 async def test_a_caller_who_leaves_the_queue_takes_no_place() -> None:
     stage = Stage(concurrent=1)
-    first, second, third = stage.ask(FLOOD), stage.ask(FLOOD), stage.ask(OTHER)
+    first, second, third = stage.enter(FLOOD), stage.enter(FLOOD), stage.enter(OTHER)
     await settle()
     second.cancel()
     await settle()
@@ -305,7 +305,7 @@ async def test_a_caller_who_leaves_the_queue_takes_no_place() -> None:
 async def test_a_place_that_comes_too_late_is_passed_on() -> None:
     """Cancelled in the moment in which the place was granted."""
     stage = Stage(concurrent=1)
-    first, second, third = stage.ask(FLOOD), stage.ask(FLOOD), stage.ask(OTHER)
+    first, second, third = stage.enter(FLOOD), stage.enter(FLOOD), stage.enter(OTHER)
     await settle()
     stage.ends.pop(0).set()
     await asyncio.sleep(0)  # the first one releases, and the second one's place is granted
@@ -320,7 +320,7 @@ async def test_a_place_is_not_given_to_one_who_is_just_leaving() -> None:
     """Cancelled, but it has not learned of it yet."""
     stage = Stage(concurrent=1)
     await stage.queue.acquire(THIRD, 1, LATE)
-    leaving, other = stage.ask(FLOOD), stage.ask(OTHER)
+    leaving, other = stage.enter(FLOOD), stage.enter(OTHER)
     await settle()
     leaving.cancel()
     stage.queue.release()
@@ -334,9 +334,9 @@ async def test_a_refusal_that_nobody_hears_is_not_an_error() -> None:
     problems: list[object] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: problems.append(context))
     stage = Stage(concurrent=1, queued=1)
-    first, second = stage.ask(FLOOD), stage.ask(FLOOD)
+    first, second = stage.enter(FLOOD), stage.enter(FLOOD)
     await settle()
-    third = stage.ask(FLOOD)
+    third = stage.enter(FLOOD)
     await asyncio.sleep(0)  # the second one is refused
     second.cancel()
     await settle()

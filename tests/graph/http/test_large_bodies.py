@@ -17,7 +17,7 @@ from gateway.graph.http.fair_queue import FairQueue
 from gateway.graph.http.request import LARGE, GraphQLRequest, LargeBody, _check_values
 from gateway.graph.query.limits import DocumentLimits, check_variables
 from gateway.model.tenant import TenantId
-from tests.graph.fixtures import World
+from tests.graph.fixtures import MemoryEndpoint
 from tests.graph.http.test_endpoint import HELLO, code
 
 LONG = orjson.dumps({"query": HELLO, "variables": {"x": "y" * LARGE}})
@@ -25,11 +25,11 @@ SHORT = orjson.dumps({"query": HELLO})
 ANSWER = {"data": {"product": {"productId": "p-1001"}}}
 
 
-async def send(world: World, body: bytes, tenant: str = "acme", *, packed: bool = False) -> Any:
+async def send(api: MemoryEndpoint, body: bytes, tenant: str = "acme", *, packed: bool = False) -> Any:
     headers = {"Authorization": f"Bearer {tenant}/viewer", "Content-Type": "application/json"}
     if packed:
         headers["Content-Encoding"] = "gzip"
-    return await world.client.post("/graphql", content=gzip.compress(body) if packed else body, headers=headers)
+    return await api.client.post("/graphql", content=gzip.compress(body) if packed else body, headers=headers)
 
 
 class Recording(FairQueue):
@@ -48,12 +48,12 @@ class Recording(FairQueue):
     ids=["short", "short, packed", "long", "long, packed"],
 )
 async def test_a_large_body_waits_for_its_tenants_turn_and_a_small_one_does_not(
-    world: World, body: bytes, packed: bool, cost: float | None
+    api: MemoryEndpoint, body: bytes, packed: bool, cost: float | None
 ) -> None:
-    await world.ask(HELLO)  # its document is known from here on
+    await api.ask(HELLO)  # its document is known from here on
     queue = Recording()
-    world.endpoint = replace(world.endpoint, preparing=queue)
-    assert (await send(world, body, packed=packed)).json() == ANSWER
+    api.endpoint = replace(api.endpoint, preparing=queue)
+    assert (await send(api, body, packed=packed)).json() == ANSWER
     assert queue.costs == ([] if cost is None else [("acme", cost)])
     assert queue.running == 0
 
@@ -74,20 +74,20 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 async def waiting(queue: FairQueue, count: int) -> None:
     async with asyncio.timeout(60):
-        while queue.waiting < count:  # noqa: ASYNC110  nobody is told
+        while queue.waiting < count:  # noqa: ASYNC110  there is no event to wait for
             await asyncio.sleep(0)
 
 
 async def test_large_bodies_are_read_one_at_a_time_beside_the_loop_with_tenants_in_turn(
-    world: World, read: list[int]
+    api: MemoryEndpoint, read: list[int]
 ) -> None:
-    await world.ask(HELLO)
-    queue = world.endpoint.preparing
+    await api.ask(HELLO)
+    queue = api.endpoint.preparing
     await queue.acquire(TenantId("somebody"), 1, 1e9)
     ended: list[str] = []
 
     async def sent(tenant: str, number: int) -> None:
-        assert (await send(world, LONG, tenant, packed=number % 2 == 0)).json() == ANSWER
+        assert (await send(api, LONG, tenant, packed=number % 2 == 0)).json() == ANSWER
         ended.append(tenant)
 
     flood = [asyncio.ensure_future(sent("acme", number)) for number in range(8)]
@@ -113,20 +113,20 @@ async def test_large_bodies_are_read_one_at_a_time_beside_the_loop_with_tenants_
     ids=["no JSON", "cut off", "too long"],
 )
 async def test_one_that_cannot_be_read_gives_its_place_back(
-    world: World, body: bytes, packed: bool, status: int
+    api: MemoryEndpoint, body: bytes, packed: bool, status: int
 ) -> None:
     headers = {"Authorization": "Bearer acme/viewer", "Content-Type": "application/json"}
     if packed:
         headers["Content-Encoding"] = "gzip"
         body = body if body.startswith(b"\x1f\x8b") else gzip.compress(body)
-    response = await world.client.post("/graphql", content=body, headers=headers)
+    response = await api.client.post("/graphql", content=body, headers=headers)
     assert response.status_code == status
-    assert world.endpoint.preparing.running == 0
+    assert api.endpoint.preparing.running == 0
 
 
 @pytest.mark.parametrize("value", [1, [], {"a": 1}, "x,y"], ids=str)
 async def test_too_many_values_are_refused_before_they_are_made(
-    world: World, monkeypatch: pytest.MonkeyPatch, value: Any
+    api: MemoryEndpoint, monkeypatch: pytest.MonkeyPatch, value: Any
 ) -> None:
     body = orjson.dumps({"query": HELLO, "variables": {"x": [value] * 100_000}})
 
@@ -134,14 +134,14 @@ async def test_too_many_values_are_refused_before_they_are_made(
         raise AssertionError("it was parsed")
 
     monkeypatch.setattr(request, "strict_json", parsed)
-    assert code(await send(world, body)) == "LIMIT_EXCEEDED"
+    assert code(await send(api, body)) == "LIMIT_EXCEEDED"
 
 
 @pytest.mark.parametrize(
     "text", [",[{" * 100_000, '",' * 100_000, "\\" * 100_000 + '"' + "," * 100_000, "\n," * 100_000, '\\",' * 50_000]
 )
-async def test_what_is_in_a_string_is_no_value(world: World, text: str) -> None:
-    assert (await send(world, orjson.dumps({"query": HELLO, "variables": {"x": text}}))).json() == ANSWER
+async def test_what_is_in_a_string_is_no_value(api: MemoryEndpoint, text: str) -> None:
+    assert (await send(api, orjson.dumps({"query": HELLO, "variables": {"x": text}}))).json() == ANSWER
 
 
 VARIABLES = st.recursive(

@@ -82,7 +82,7 @@ async def test_lines_wait_for_each_other_and_are_written_in_time() -> None:
         buffer.add(b"%d\n" % number)
     assert stream.writes == 0
     async with asyncio.timeout(30):
-        while not stream.lines:  # noqa: ASYNC110  nobody is told
+        while not stream.lines:  # noqa: ASYNC110  there is no event to wait for
             await asyncio.sleep(0.01)
     assert stream.lines == [b"%d" % number for number in range(10)]
     assert stream.writes == 1
@@ -141,7 +141,7 @@ async def test_a_loop_that_has_ended_holds_nothing_back() -> None:
     assert stream.writes == 0
     buffer.add(b"second\n")
     async with asyncio.timeout(30):
-        while len(stream.lines) < 2:  # noqa: ASYNC110  nobody is told
+        while len(stream.lines) < 2:  # noqa: ASYNC110  there is no event to wait for
             await asyncio.sleep(0.01)
 
 

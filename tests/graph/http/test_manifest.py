@@ -120,11 +120,11 @@ def test_what_is_made_can_be_read(tmp_path: Path) -> None:
         ({"a": "fragment F on Query { __typename }"}, "no operation"),
     ],
 )
-def test_what_cannot_run_is_told_and_nothing_is_written(tmp_path: Path, files: dict[str, str], words: str) -> None:
+def test_what_cannot_run_is_reported_and_nothing_is_written(tmp_path: Path, files: dict[str, str], words: str) -> None:
     with pytest.raises(BadUserInput, match=words):
         made(tmp_path, **files)
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_reported(tmp_path: Path) -> None:
     with pytest.raises(BadUserInput, match="cannot be read"):
         make_manifest([tmp_path / "none.graphql"], DOCUMENTS)

@@ -11,7 +11,7 @@ import pytest
 
 from gateway.graph.http.fair_queue import MAX_WAIT, FairQueue
 from gateway.model.tenant import TenantId, tenant_id
-from tests.graph.fixtures import World
+from tests.graph.fixtures import MemoryEndpoint
 from tests.graph.http.exchange import Exchange
 from tests.graph.http.overload import (
     ACME,
@@ -59,7 +59,7 @@ def test_goodput_stays_near_capacity(arrivals: Arrivals, kind: Kind) -> None:
     assert min(goodput(outcome)) >= 0.9
     assert outcome.wasted < 0.01 * PLACES * UNTIL
     refused = len(outcome.refused)
-    assert refused > 50 * len(outcome.left), "who cannot be served is told so before it gives up"
+    assert refused > 50 * len(outcome.left), "a caller that cannot be served is refused before it gives up"
     waits = sorted(time - each.time for time, each in outcome.refused)
     assert waits[refused // 2] < MAX_WAIT, "and soon"
 
@@ -126,6 +126,8 @@ def test_tenants_that_flood_have_equal_shares_of_the_work_though_costs_differ_fi
 
 @pytest.mark.parametrize("queue", [old, fair])
 async def test_both_queues_fit_the_endpoint_as_the_benchmark_needs_them(queue: Callable[[], Any]) -> None:
-    asked = Exchange(replace(World().endpoint, queue=queue()), {"query": '{ user(userId: "u-1001") { name } }'})
-    await asked.answered
-    assert asked.status == 200
+    exchange = Exchange(
+        replace(MemoryEndpoint().endpoint, queue=queue()), {"query": '{ user(userId: "u-1001") { name } }'}
+    )
+    await exchange.answered
+    assert exchange.status == 200

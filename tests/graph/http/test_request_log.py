@@ -1,4 +1,4 @@
-"""What is told of a request: ids that nobody can forge, and lines that stay short."""
+"""What is logged of a request: ids that nobody can forge, and lines that stay short."""
 
 import json
 import logging

@@ -7,22 +7,22 @@ from typing import Any
 import pytest
 
 from gateway.graph.http.running import DISCONNECT, RunningRequests, notify_disconnect
-from tests.graph.fixtures import World
+from tests.graph.fixtures import MemoryEndpoint
 from tests.graph.http.test_cancellation import OPERATIONS, Stuck
 
 CHANGE = OPERATIONS["a change"]
 QUERIES = [query for query in OPERATIONS.values() if query != CHANGE]
 
 
-class Asked:
+class Running:
     """One request, with what was sent back for it."""
 
-    def __init__(self, world: World, query: str) -> None:
+    def __init__(self, api: MemoryEndpoint, query: str) -> None:
         headers = [(b"authorization", b"Bearer acme/admin"), (b"content-type", b"application/json")]
         self.body = json.dumps({"query": query}).encode()
         self.sent: list[Any] = []
         self.scope: dict[str, Any] = {"type": "http", "method": "POST", "path": "/graphql", "headers": headers}
-        self.answer = asyncio.ensure_future(world.endpoint(self.scope, self._receive, self._send))
+        self.answer = asyncio.ensure_future(api.endpoint(self.scope, self._receive, self._send))
 
     async def _receive(self) -> dict[str, Any]:
         return {"type": "http.request", "body": self.body, "more_body": False}
@@ -31,75 +31,77 @@ class Asked:
         self.sent.append(message)
 
 
-async def _asked(world: World, query: str, stuck: Stuck) -> Asked:
-    world.memory.call = stuck.call  # type: ignore[method-assign]
-    asked = Asked(world, query)
+async def _running(api: MemoryEndpoint, query: str, stuck: Stuck) -> Running:
+    api.memory.call = stuck.call  # type: ignore[method-assign]
+    running = Running(api, query)
     await asyncio.wait_for(stuck.begun.wait(), 30)
-    return asked
+    return running
 
 
 @pytest.mark.parametrize("query", QUERIES)
-async def test_a_query_ends_with_all_that_runs_below_it(world: World, query: str) -> None:
+async def test_a_query_ends_with_all_that_runs_below_it(api: MemoryEndpoint, query: str) -> None:
     stuck = Stuck()
-    asked = await _asked(world, query, stuck)
-    notify_disconnect(asked.scope)
-    await asyncio.wait_for(asked.answer, 30)
-    assert b"the caller left" in asked.sent[1]["body"]
+    running = await _running(api, query, stuck)
+    notify_disconnect(running.scope)
+    await asyncio.wait_for(running.answer, 30)
+    assert b"the caller left" in running.sent[1]["body"]
     await asyncio.wait_for(stuck.all_ended.wait(), 30)
-    assert len(world.endpoint.running) == 0
+    assert len(api.endpoint.running) == 0
 
 
-async def test_a_change_goes_on(world: World) -> None:
+async def test_a_change_goes_on(api: MemoryEndpoint) -> None:
     stuck = Stuck()
-    asked = await _asked(world, CHANGE, stuck)
-    notify_disconnect(asked.scope)
+    running = await _running(api, CHANGE, stuck)
+    notify_disconnect(running.scope)
     for _ in range(20):
         await asyncio.sleep(0)
     assert stuck.running == 1
-    assert not asked.answer.done()
-    asked.answer.cancel()
-    await asyncio.wait([asked.answer])
+    assert not running.answer.done()
+    running.answer.cancel()
+    await asyncio.wait([running.answer])
 
 
-async def test_who_leaves_before_a_query_begins_has_none_run(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened, real = asyncio.Event(), world.endpoint.callers.open
+async def test_no_query_runs_for_a_caller_that_left_before(
+    api: MemoryEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened, real = asyncio.Event(), api.endpoint.callers.open
 
     async def slow(*given: Any) -> Any:
         await opened.wait()
         return await real(*given)
 
-    monkeypatch.setattr(world.endpoint.callers, "open", slow)
-    asked = Asked(world, QUERIES[0])
+    monkeypatch.setattr(api.endpoint.callers, "open", slow)
+    running = Running(api, QUERIES[0])
     await asyncio.sleep(0)
-    notify_disconnect(asked.scope)
+    notify_disconnect(running.scope)
     opened.set()
-    await asyncio.wait_for(asked.answer, 30)
-    assert b"the caller left" in asked.sent[1]["body"]
-    assert world.memory.sent == []
+    await asyncio.wait_for(running.answer, 30)
+    assert b"the caller left" in running.sent[1]["body"]
+    assert api.memory.sent == []
 
 
-async def test_who_ends_the_task_for_other_reasons_ends_it(world: World) -> None:
-    asked = await _asked(world, QUERIES[0], Stuck())
-    asked.answer.cancel()
+async def test_a_task_cancelled_for_other_reasons_is_cancelled(api: MemoryEndpoint) -> None:
+    running = await _running(api, QUERIES[0], Stuck())
+    running.answer.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await asked.answer
-    assert asked.sent == []
-    assert len(world.endpoint.running) == 0
+        await running.answer
+    assert running.sent == []
+    assert len(api.endpoint.running) == 0
 
 
-async def test_who_ends_the_task_while_the_caller_leaves_ends_it_too(world: World) -> None:
-    asked = await _asked(world, QUERIES[0], Stuck())
-    notify_disconnect(asked.scope)
-    asked.answer.cancel()
+async def test_a_task_cancelled_while_the_caller_leaves_is_cancelled_too(api: MemoryEndpoint) -> None:
+    running = await _running(api, QUERIES[0], Stuck())
+    notify_disconnect(running.scope)
+    running.answer.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await asked.answer
+        await running.answer
 
 
-async def test_after_the_answer_nobody_is_told(world: World) -> None:
-    asked = Asked(world, "{ __typename }")
-    await asyncio.wait_for(asked.answer, 30)
-    assert DISCONNECT not in asked.scope
-    notify_disconnect(asked.scope)
+async def test_after_the_answer_nobody_is_notified(api: MemoryEndpoint) -> None:
+    running = Running(api, "{ __typename }")
+    await asyncio.wait_for(running.answer, 30)
+    assert DISCONNECT not in running.scope
+    notify_disconnect(running.scope)
 
 
 async def test_one_timer_looks_after_all_requests_and_lapses_when_there_is_none(

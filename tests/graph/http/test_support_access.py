@@ -13,7 +13,7 @@ from gateway.graph.http.endpoint import CallerSource
 from gateway.identity.errors import TokenRefused
 from gateway.identity.principal import Principal
 from gateway.identity.support import SupportAccess, naming_grant
-from tests.graph.fixtures import World
+from tests.graph.fixtures import MemoryEndpoint
 
 GRANT = SupportAccess("grant-0001", "jane@example.org", "ticket 4711")
 NOTICE = {
@@ -29,7 +29,7 @@ PRODUCT = '{ product(productId: "p-1001") { productId } }'
 class SupportDoor:
     """Takes everybody for a person with support access."""
 
-    door: CallerSource
+    source: CallerSource
     suspended: bool = False
     refused: bool = False
 
@@ -40,7 +40,7 @@ class SupportDoor:
         if self.refused:
             with naming_grant(GRANT):
                 raise TokenRefused("support access was revoked")
-        caller = await self.door.open(authorization, lambda principal: None)
+        caller = await self.source.open(authorization, lambda principal: None)
         principal = replace(caller.principal, subject=f"support:{GRANT.actor}", expires_at=1_800_000_000, support=GRANT)
         identified(principal)
         if self.suspended:
@@ -48,10 +48,10 @@ class SupportDoor:
         return replace(caller, principal=principal)
 
 
-def supporting(*, suspended: bool = False, refused: bool = False) -> World:
-    world = World()
-    world.endpoint = replace(world.endpoint, callers=SupportDoor(world.endpoint.callers, suspended, refused))
-    return world
+def supporting(*, suspended: bool = False, refused: bool = False) -> MemoryEndpoint:
+    api = MemoryEndpoint()
+    api.endpoint = replace(api.endpoint, callers=SupportDoor(api.endpoint.callers, suspended, refused))
+    return api
 
 
 @pytest.mark.parametrize(
@@ -66,18 +66,16 @@ def supporting(*, suspended: bool = False, refused: bool = False) -> World:
     ],
 )
 async def test_every_answer_says_so(query: str, status: int) -> None:
-    world = supporting()
+    api = supporting()
     # twice: by the reference and in a lane
     for _ in range(2):
-        response = await world.post(query)
+        response = await api.post(query)
         assert (response.status_code, response.json()["extensions"]["supportAccess"]) == (status, NOTICE)
 
 
-async def test_an_answer_that_tells_its_cost_says_so_too() -> None:
-    world = supporting()
-    body = {"query": PRODUCT, "extensions": {"cost": True}}
-    response = await world.client.post("/graphql", json=body, headers={"Authorization": "Bearer acme/viewer"})
-    found = response.json()["extensions"]
+async def test_an_answer_that_shows_its_cost_says_so_too() -> None:
+    api = supporting()
+    found = (await api.post(PRODUCT, extensions={"cost": True})).json()["extensions"]
     assert found["supportAccess"] == NOTICE
     assert "estimate" in found["cost"]
 
@@ -102,9 +100,9 @@ async def test_every_line_of_the_log_says_so(caplog: pytest.LogCaptureFixture, s
 
 
 async def test_the_line_of_a_refused_grant_says_who_tried(caplog: pytest.LogCaptureFixture) -> None:
-    world = supporting(refused=True)
+    api = supporting(refused=True)
     with caplog.at_level(logging.INFO, "gateway.operation"):
-        response = await world.post(PRODUCT)
+        response = await api.post(PRODUCT)
     assert response.status_code == 401
     assert "jane" not in response.text
     line = _line(caplog)
@@ -114,7 +112,7 @@ async def test_the_line_of_a_refused_grant_says_who_tried(caplog: pytest.LogCapt
 
 async def test_nobody_else_has_the_notice(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, "gateway.operation"):
-        response = await World().post(PRODUCT)
+        response = await MemoryEndpoint().post(PRODUCT)
     assert "extensions" not in response.json()
     assert not {"actor", "grant", "grant_reason"} & set(_line(caplog))
 

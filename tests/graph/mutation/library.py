@@ -11,7 +11,7 @@ from gateway.model.model import Domain, Model
 from gateway.model.patterns import Listing, Lookup
 from gateway.model.types import Date, DecimalNumber, Email, Id, Integer, KeyString, ListOf, Money, Text, Timestamp
 from gateway.ops.policies.files import permissions_for
-from tests.graph.fixtures import Setting, World
+from tests.graph.fixtures import MemoryEndpoint, ServedModel
 
 _YEAR = KeyString(pattern="[0-9]{4}", example="2026")
 MEMBER = Entity(
@@ -96,31 +96,31 @@ SCHEMA = build_schema(MODEL)
 _PERMISSIONS = permissions_for(generated(MODEL), MODEL)
 
 
-def library() -> World:
-    return World(setting=Setting(MODEL, SCHEMA, _PERMISSIONS, []))
+def library() -> MemoryEndpoint:
+    return MemoryEndpoint(served=ServedModel(MODEL, SCHEMA, _PERMISSIONS, []))
 
 
-async def change(world: World, name: str, item: str, /, **values: Any) -> dict[str, Any]:
+async def change(api: MemoryEndpoint, name: str, item: str, /, **values: Any) -> dict[str, Any]:
     """The payload of a mutation; `item` is what is selected of it."""
     title, entity = name[0].upper() + name[1:], name[len("create") :]
     field = entity[0].lower() + entity[1:]
     query = f"""mutation ($input: {title}Input!) {{ {name}(input: $input) {{
       {field} {{ {item} }} errors {{ code field message }} }} }}"""
-    payload = (await world.ask(query, {"input": values}, token="acme/admin"))[name]
+    payload = (await api.ask(query, {"input": values}, token="acme/admin"))[name]
     return {"item": payload[field], "errors": payload["errors"]}
 
 
-async def lent(world: World, loans: int = 1, **more: Any) -> None:
+async def lent(api: MemoryEndpoint, loans: int = 1, **more: Any) -> None:
     """A member with loans of one book."""
-    assert (await change(world, "createMember", "memberId", memberId="m", email="m@x.org", name="M"))["item"]
-    assert (await change(world, "createBook", "isbn", isbn="b", title="B"))["item"]
+    assert (await change(api, "createMember", "memberId", memberId="m", email="m@x.org", name="M"))["item"]
+    assert (await change(api, "createBook", "isbn", isbn="b", title="B"))["item"]
     for number in range(loans):
-        made = await change(world, "createLoan", "loanId", memberId="m", loanId=f"l{number}", isbn="b", **more)
+        made = await change(api, "createLoan", "loanId", memberId="m", loanId=f"l{number}", isbn="b", **more)
         assert made["errors"] == []
 
 
-def kinds(world: World) -> list[str]:
-    return sorted(row["EntityType"]["S"] for row in world.memory.rows.values())
+def kinds(api: MemoryEndpoint) -> list[str]:
+    return sorted(row["EntityType"]["S"] for row in api.memory.rows.values())
 
 
 FUTURE = datetime(2999, 1, 1, tzinfo=UTC).isoformat()

@@ -9,7 +9,7 @@ import pytest
 
 from gateway.errors import DeadlineExceeded
 from gateway.graph.http.endpoint import EndpointLimits
-from tests.graph.fixtures import World
+from tests.graph.fixtures import MemoryEndpoint
 from tests.graph.http.test_endpoint import code
 
 SECONDS = 600.0
@@ -27,10 +27,10 @@ def categories(count: int) -> str:
 
 @contextmanager
 def time_over(
-    world: World, monkeypatch: pytest.MonkeyPatch, *, after: int = 0, while_writing: int = 0, jumps: float = 0.95
+    api: MemoryEndpoint, monkeypatch: pytest.MonkeyPatch, *, after: int = 0, while_writing: int = 0, jumps: float = 0.95
 ) -> Iterator[list[str]]:
     """The clock jumps past the deadline once so many changes are written, or while one is; so no test waits."""
-    real, loop = world.memory.call, asyncio.get_running_loop()
+    real, loop = api.memory.call, asyncio.get_running_loop()
     now = loop.time
     writes: list[str] = []
 
@@ -50,15 +50,17 @@ def time_over(
         changed.setattr(loop, "time", lambda: now() + jumps * SECONDS)
 
     with monkeypatch.context() as changed:
-        changed.setattr(world.memory, "call", call)
+        changed.setattr(api.memory, "call", call)
         yield writes
 
 
 @STALLS
-async def test_what_was_done_is_answered_and_the_rest_is_told(monkeypatch: pytest.MonkeyPatch, jumps: float) -> None:
-    world = World(limits=EndpointLimits(seconds=SECONDS))
-    with time_over(world, monkeypatch, after=10, jumps=jumps) as written:
-        response = await world.post(categories(50), token="acme/admin")
+async def test_what_was_done_is_answered_and_the_rest_is_reported(
+    monkeypatch: pytest.MonkeyPatch, jumps: float
+) -> None:
+    api = MemoryEndpoint(limits=EndpointLimits(seconds=SECONDS))
+    with time_over(api, monkeypatch, after=10, jumps=jumps) as written:
+        response = await api.post(categories(50), token="acme/admin")
     content = response.json()
     assert response.status_code == 200
     done = [name for name, payload in content["data"].items() if payload is not None]
@@ -75,9 +77,9 @@ async def test_what_was_done_is_answered_and_the_rest_is_told(monkeypatch: pytes
 async def test_a_change_that_is_stuck_takes_nothing_away_from_those_before_it(
     monkeypatch: pytest.MonkeyPatch, jumps: float
 ) -> None:
-    world = World(limits=EndpointLimits(seconds=SECONDS))
-    with time_over(world, monkeypatch, while_writing=2, jumps=jumps):
-        content = (await world.post(categories(2), token="acme/admin")).json()
+    api = MemoryEndpoint(limits=EndpointLimits(seconds=SECONDS))
+    with time_over(api, monkeypatch, while_writing=2, jumps=jumps):
+        content = (await api.post(categories(2), token="acme/admin")).json()
     assert content["data"] == {"m0": {"category": {"title": "T"}}, "m1": None}
     [error] = content["errors"]
     assert (error["path"], error["extensions"]["code"]) == (["m1"], "TIMEOUT")
@@ -86,9 +88,9 @@ async def test_a_change_that_is_stuck_takes_nothing_away_from_those_before_it(
 
 @pytest.mark.parametrize("count", [1, 2])
 async def test_where_nothing_was_done_the_status_says_so(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    world = World(limits=EndpointLimits(seconds=SECONDS))
-    with time_over(world, monkeypatch, while_writing=1):
-        response = await world.post(categories(count), token="acme/admin")
+    api = MemoryEndpoint(limits=EndpointLimits(seconds=SECONDS))
+    with time_over(api, monkeypatch, while_writing=1):
+        response = await api.post(categories(count), token="acme/admin")
     assert (response.status_code, code(response)) == (504, "TIMEOUT")
     started, *others = response.json()["errors"]
     assert (started["path"], "it may have been written" in started["message"]) == (["m0"], True)
@@ -98,22 +100,22 @@ async def test_where_nothing_was_done_the_status_says_so(count: int, monkeypatch
 
 async def test_a_single_mutation_that_is_stuck_may_have_been_written(monkeypatch: pytest.MonkeyPatch) -> None:
     """The mutation takes its arguments from variables, so it runs without graphql-core."""
-    world = World(limits=EndpointLimits(seconds=SECONDS))
+    api = MemoryEndpoint(limits=EndpointLimits(seconds=SECONDS))
     query = "mutation ($input: CreateCategoryInput!) { createCategory(input: $input) { category { title } } }"
-    with time_over(world, monkeypatch, while_writing=1):
-        response = await world.post(query, {"input": {"categoryId": "late", "title": "T"}}, token="acme/admin")
+    with time_over(api, monkeypatch, while_writing=1):
+        response = await api.post(query, {"input": {"categoryId": "late", "title": "T"}}, token="acme/admin")
     assert response.status_code == 504
     [error] = response.json()["errors"]
     assert (error["path"], error["extensions"]["code"]) == (["createCategory"], "TIMEOUT")
     assert "it may have been written" in error["message"]
 
 
-async def test_another_failure_of_one_change_takes_nothing_away_either(world: World) -> None:
+async def test_another_failure_of_one_change_takes_nothing_away_either(api: MemoryEndpoint) -> None:
     both = """mutation {
       a: createCategory(input: {categoryId: "both", title: "T"}) { category { title } }
       b: removeProduct(input: {productId: "p-1001"}) { errors { code } } }"""
-    world.memory.script["GetItem"].append(RuntimeError("broken"))
-    content = (await world.post(both, token="acme/admin")).json()
+    api.memory.script["GetItem"].append(RuntimeError("broken"))
+    content = (await api.post(both, token="acme/admin")).json()
     assert content["data"] == {"a": {"category": {"title": "T"}}, "b": None}
     assert [error["path"] for error in content["errors"]] == [["b"]]
 
@@ -123,11 +125,11 @@ PRODUCT = """mutation { createProduct(input:
   { product { title category { title } } errors { code } } }"""
 
 
-async def test_a_payload_that_cannot_be_read_in_time_does_not_hide_the_change(world: World) -> None:
+async def test_a_payload_that_cannot_be_read_in_time_does_not_hide_the_change(api: MemoryEndpoint) -> None:
     # as the client of DynamoDB answers at the deadline
     late = DeadlineExceeded("the database did not answer before the deadline")
-    world.memory.script["GetItem"].append(late)
-    response = await world.post(PRODUCT, token="acme/admin")
+    api.memory.script["GetItem"].append(late)
+    response = await api.post(PRODUCT, token="acme/admin")
     content = response.json()
     assert response.status_code == 200
     assert content["data"]["createProduct"] == {"product": {"title": "T", "category": None}, "errors": []}
@@ -136,9 +138,9 @@ async def test_a_payload_that_cannot_be_read_in_time_does_not_hide_the_change(wo
     ]
 
 
-async def test_a_payload_that_never_comes_is_given_up(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_payload_that_never_comes_is_given_up(api: MemoryEndpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     """Reads end at the deadline by themselves; this one does not."""
-    real, loop, seconds = world.memory.call, asyncio.get_running_loop(), world.endpoint.limits.seconds
+    real, loop, seconds = api.memory.call, asyncio.get_running_loop(), api.endpoint.limits.seconds
     now = loop.time
 
     async def call(operation: str, *given: Any, **named: Any) -> Any:
@@ -148,7 +150,7 @@ async def test_a_payload_that_never_comes_is_given_up(world: World, monkeypatch:
         return await real(operation, *given, **named)
 
     with monkeypatch.context() as changed:
-        changed.setattr(world.memory, "call", call)
-        response = await world.post(PRODUCT, token="acme/admin")
+        changed.setattr(api.memory, "call", call)
+        response = await api.post(PRODUCT, token="acme/admin")
     assert (response.status_code, code(response)) == (504, "TIMEOUT")
-    assert len(world.endpoint.running) == 0
+    assert len(api.endpoint.running) == 0

@@ -26,7 +26,7 @@ async def asset(client: AsyncClient, name: str, encoding: str = "gzip") -> Respo
 
 
 @pytest.mark.parametrize("path", ["/playground", "/playground/"])
-async def test_the_page_is_html_that_is_asked_for_anew(client: AsyncClient, path: str) -> None:
+async def test_the_page_is_html_that_is_not_cached(client: AsyncClient, path: str) -> None:
     response = await client.get(path)
     assert response.headers["content-type"] == "text/html; charset=utf-8"
     assert response.headers["cache-control"] == "no-cache"
@@ -57,7 +57,7 @@ async def test_an_asset_is_what_it_says_and_is_kept_for_ever(client: AsyncClient
 
 
 @pytest.mark.parametrize("encoding", ["identity", "gzip;q=0", "br", "*;q=0"])
-async def test_who_takes_no_gzip_gets_the_same_unpacked(client: AsyncClient, encoding: str) -> None:
+async def test_a_caller_that_takes_no_gzip_gets_the_same_unpacked(client: AsyncClient, encoding: str) -> None:
     packed, plain = await asset(client, PACKED[0]), await asset(client, PACKED[0], encoding)
     assert "content-encoding" not in plain.headers
     assert plain.headers["vary"] == "accept-encoding"

@@ -29,14 +29,14 @@ def test_it_is_valid_for_every_shipped_domain(domains: tuple[str, ...]) -> None:
 def test_the_listing_that_needs_least_is_asked() -> None:
     by_colour = Listing(name="byColour", entity="Thing", index="GSI2", description="")
     entity = thing(indexes=(SMALL, on("GSI2", pk="COLOUR#{colour}", low_cardinality_reason="a test")))
-    asked = first_query(model(entity, patterns=(by_colour, LISTING)))
-    assert asked == "{ things(first: 3) { nodes { thingId ownerId label } } }"
+    query = first_query(model(entity, patterns=(by_colour, LISTING)))
+    assert query == "{ things(first: 3) { nodes { thingId ownerId label } } }"
 
 
 def test_an_enum_is_filled_in() -> None:
     entity = thing(indexes=(on(pk="COLOUR#{colour}#{active}", low_cardinality_reason="a test"),))
-    asked = first_query(model(entity, patterns=(LISTING,)))
-    assert asked == "{ things(colour: RED, active: true, first: 3) { nodes { thingId ownerId label } } }"
+    query = first_query(model(entity, patterns=(LISTING,)))
+    assert query == "{ things(colour: RED, active: true, first: 3) { nodes { thingId ownerId label } } }"
 
 
 def test_what_needs_an_id_or_a_range_or_answers_one_item_is_left_out() -> None:

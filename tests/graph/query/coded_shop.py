@@ -18,7 +18,7 @@ from gateway.model.table import Index, TableSpec
 from gateway.model.types import EnumOf, Field, Id, Integer, ListOf, SetOf, Struct, Text, Timestamp
 from gateway.ops.policies.files import permissions_for
 from gateway.sandbox.dev.seeds import seed_items
-from tests.graph.fixtures import NOW, Setting
+from tests.graph.fixtures import NOW, ServedModel
 from tests.graph.query.local_list import LISTING, SMALLER, with_local_index
 
 Values = Mapping[str, Any]
@@ -195,17 +195,17 @@ def coded_model(*queries: CustomQuery, more: Fields | None = None) -> Model:
     return replace(MODEL, domains=tuple(domains))
 
 
-def setting_of(model: Model) -> Setting:
+def served_model(model: Model) -> ServedModel:
     permissions = permissions_for(generated(model), model)
-    return Setting(model, build_schema(model), permissions, seed_items(model, NOW))
+    return ServedModel(model, build_schema(model), permissions, seed_items(model, NOW))
 
 
 @cache
-def coded_shop() -> Setting:
-    return setting_of(coded_model())
+def coded_shop() -> ServedModel:
+    return served_model(coded_model())
 
 
 @cache
-def projected_shop() -> Setting:
+def projected_shop() -> ServedModel:
     listing = replace(LISTING, consistent=False)
-    return setting_of(with_local_index(projected(coded_model()), index=SMALLER, listing=listing))
+    return served_model(with_local_index(projected(coded_model()), index=SMALLER, listing=listing))

@@ -1,6 +1,6 @@
 """A lane answers what graphql-core answers, byte for byte, or steps back: over random documents, roles and faults.
 
-`make equality` runs 20,000 documents; a difference is told with its document and the command that asks it again.
+`make equality` runs 20,000 documents; a difference is reported with its document and the command that repeats it.
 """
 
 import argparse
@@ -34,13 +34,13 @@ from gateway.graph.schema.schema import core_schema
 from gateway.store import table as store_table
 from gateway.store.access import Access
 from gateway.store.table import Table
-from tests.graph.fixtures import NOW, World, no_lanes, no_renewal
+from tests.graph.fixtures import NOW, MemoryEndpoint, no_lanes, no_renewal
 from tests.graph.query.coded_shop import coded_shop, projected_shop
 from tests.graph.query.indexed_memory import IndexedMemory
 from tests.graph.query.random_documents import Documents, RandomDocument, damage
 
 ROLES = ("viewer", "viewer", "support", "admin")
-ASKED = 2  # how often each document is asked, with other rows and faults
+RUNS = 2  # how often each document is run, with other rows and faults
 # every query runs in a lane, and is not asked again once the next one comes
 _RULES = LaneRules(uses=0, per_second=1e9, kept_bytes=1_000_000)
 _REQUEST_ID = re.compile(rb'"requestId":"[^"]*"')
@@ -106,12 +106,12 @@ def _merged(ours: tuple[int, bytes], theirs: tuple[int, bytes], *, in_lane: bool
 
 def _half(answer: dict[str, Any], body: Mapping[str, Any]) -> dict[str, Any]:
     """The first key is left unprocessed, unless it is the only one."""
-    [(table, wanted)] = body["RequestItems"].items()
-    keys = wanted["Keys"]
+    [(table, request)] = body["RequestItems"].items()
+    keys = request["Keys"]
     if len(keys) < 2:
         return answer
     rows = [row for row in answer["Responses"][table] if (row["PK"], row["SK"]) != (keys[0]["PK"], keys[0]["SK"])]
-    left = {table: {**wanted, "Keys": keys[:1]}}
+    left = {table: {**request, "Keys": keys[:1]}}
     return {**answer, "Responses": {table: rows}, "UnprocessedKeys": left}
 
 
@@ -151,22 +151,22 @@ class Comparison:
         self.now = NOW
         self.found = Findings()
         # every other seed has indexes that do not carry whole items
-        world = World(setting=projected_shop() if seed % 2 == 0 else coded_shop())
-        model = world.setting.model
-        self.memory = IndexedMemory(model.table, world.memory.name, rows=world.memory.rows)
+        api = MemoryEndpoint(served=projected_shop() if seed % 2 == 0 else coded_shop())
+        model = api.served.model
+        self.memory = IndexedMemory(model.table, api.memory.name, rows=api.memory.rows)
         self.faulty = Faulty(self.memory)
         self.own = [key for key in self.memory.whole if key[0].startswith("TENANT#acme#")]
         self.random = random.Random(seed)
         self.documents = Documents(
-            core_schema(world.setting.schema), [self.memory.whole[key] for key in self.own], self.random
+            core_schema(api.served.schema), [self.memory.whole[key] for key in self.own], self.random
         )
         table = Table(self.faulty, model, no_renewal)
         # drawn documents keep the other rules by construction, and both endpoints would refuse them alike
-        world.endpoint.documents._rules = (OverlappingFieldsCanBeMergedRule,)
-        reference = replace(world.endpoint.reference, table=table)
+        api.endpoint.documents._rules = (OverlappingFieldsCanBeMergedRule,)
+        reference = replace(api.endpoint.reference, table=table)
         lanes = Lanes(model, table, reference.cursors, reference.limits, _RULES)
-        self.prepared = replace(world.endpoint, reference=reference, lanes=lanes)
-        self.plain = replace(world.endpoint, reference=reference, lanes=no_lanes(world))
+        self.prepared = replace(api.endpoint, reference=reference, lanes=lanes)
+        self.plain = replace(api.endpoint, reference=reference, lanes=no_lanes(api))
 
     async def run(self, documents: int) -> None:
         for number in range(documents):
@@ -182,7 +182,7 @@ class Comparison:
             return
         token = f"acme/{self.random.choice(ROLES)}"
         try:
-            for _ in range(ASKED):
+            for _ in range(RUNS):
                 await self._compare(document, number, token)
         except Exception as error:
             error.add_note(self._again(document, number))
@@ -193,7 +193,7 @@ class Comparison:
         return f"{document.text}\n{document.variables}\nagain: {command}\n"
 
     async def _compare(self, document: RandomDocument, number: int, token: str) -> None:
-        told = self._prepare_rows()
+        damaged = self._prepare_rows()
         self.faulty.salt = self.random.choice((0, 0, 0, number + 1))
         ours, our_calls = await self._answer(self.prepared, document, token)
         theirs, their_calls = await self._answer(self.plain, document, token)
@@ -205,13 +205,13 @@ class Comparison:
             self.found.counts["other calls"] += 1
         elif _equal(ours, theirs, in_lane=outcome == "lane"):
             pass
-        elif told and _merged(ours, theirs, in_lane=outcome == "lane"):
+        elif damaged and _merged(ours, theirs, in_lane=outcome == "lane"):
             # the calls were the same, so both met the same faults, and what differs is the damaged row
             self.found.counts["merged reads"] += 1
         else:
             self.found.differences.append(
-                f"{token}, faults {self.faulty.salt}, rows: {told}\nlane ({outcome}): {ours!r}\nreference: {theirs!r}\n"
-                + self._again(document, number)
+                f"{token}, faults {self.faulty.salt}, rows: {damaged}\n"
+                f"lane ({outcome}): {ours!r}\nreference: {theirs!r}\n" + self._again(document, number)
             )
         if _reads_twice(outcome, our_calls, their_calls):
             self.found.counts["read twice"] += 1
@@ -229,9 +229,9 @@ class Comparison:
             return ""
         # damage puts other values into a row; it changes none
         chosen = {key: dict(self.memory.whole[key]) for key in self.random.sample(self.own, len(self.own) // 4)}
-        told = damage(list(chosen.values()), self.random)
+        damaged = damage(list(chosen.values()), self.random)
         self.memory.change({key: row for key, row in chosen.items() if row != self.memory.whole[key]})
-        return told
+        return damaged
 
     async def _answer(
         self, endpoint: Endpoint, document: RandomDocument, token: str

@@ -276,11 +276,11 @@ DAMAGES: tuple[Callable[[Row, str, random.Random], None], ...] = (
 
 def damage(rows: list[Row], rng: random.Random) -> str:
     """Changes some rows in place; the answer tells what was done."""
-    told = []
+    changes = []
     for _ in range(rng.choice((1, 1, 3, 10))):
         row = rng.choice(rows)
         names = [name for name in row if name not in ("PK", "SK") and not name.startswith("GSI")]
         name, change = rng.choice(names), rng.choice(DAMAGES)
         change(row, name, rng)
-        told.append(f"{row['PK']['S']} {row['SK']['S']} {name}")
-    return "; ".join(told)
+        changes.append(f"{row['PK']['S']} {row['SK']['S']} {name}")
+    return "; ".join(changes)

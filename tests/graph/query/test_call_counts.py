@@ -10,7 +10,7 @@ import pytest
 from gateway.demo import MODEL
 from gateway.model.tenant import tenant_id
 from gateway.store.write.items import items_for
-from tests.graph.fixtures import NOW, World
+from tests.graph.fixtures import NOW, MemoryEndpoint
 
 SHARDS = 4
 
@@ -93,29 +93,27 @@ OPERATIONS: list[tuple[str, str, dict[str, int]]] = [
 
 @pytest.mark.parametrize(("query", "expected"), [each[1:] for each in OPERATIONS], ids=[each[0] for each in OPERATIONS])
 async def test_an_operation_makes_as_many_calls_as_its_shape_needs(
-    world: World, query: str, expected: dict[str, int]
+    api: MemoryEndpoint, query: str, expected: dict[str, int]
 ) -> None:
-    await world.ask(
-        query.replace("%ORDER%", _busiest(world, "orderId")).replace("%PRODUCT%", _busiest(world, "productId"))
-    )
-    assert Counter(world.calls) == expected
+    await api.ask(query.replace("%ORDER%", _busiest(api, "orderId")).replace("%PRODUCT%", _busiest(api, "productId")))
+    assert Counter(api.calls) == expected
 
 
-def _busiest(world: World, name: str) -> str:
+def _busiest(api: MemoryEndpoint, name: str) -> str:
     """The order, or product, with the most lines."""
-    rows = world.memory.rows.values()
+    rows = api.memory.rows.values()
     lines = (row for row in rows if row["EntityType"]["S"] == "OrderLine" and "#acme#" in row["PK"]["S"])
     [(found, _)] = Counter(str(row[name]["S"]) for row in lines).most_common(1)
     return found
 
 
-async def test_the_number_of_calls_does_not_grow_with_the_number_of_orders(world: World) -> None:
-    world.memory.put(_orders(60))
+async def test_the_number_of_calls_does_not_grow_with_the_number_of_orders(api: MemoryEndpoint) -> None:
+    api.memory.put(_orders(60))
     counts = {}
     for first in (2, 10, 50):
-        data = await world.ask(ORDERS, {"first": first})
+        data = await api.ask(ORDERS, {"first": first})
         assert len(data["ordersByStatus"]["nodes"]) == first
-        counts[first] = Counter(world.calls)
+        counts[first] = Counter(api.calls)
     assert counts[2] == counts[10] == {"Query": SHARDS, "BatchGetItem": 3}
     # fifty orders have more than a hundred lines: one more chunk of 100 keys, and no call more
     assert counts[50] == {"Query": SHARDS, "BatchGetItem": 4}
@@ -149,8 +147,8 @@ def _orders(count: int) -> list[dict[str, Any]]:
     return rows
 
 
-async def test_only_what_is_asked_for_is_read(world: World) -> None:
-    await world.ask('{ product(productId: "p-1001") { title } }')
-    [(_, body)] = world.memory.sent
+async def test_only_what_is_asked_for_is_read(api: MemoryEndpoint) -> None:
+    await api.ask('{ product(productId: "p-1001") { title } }')
+    [(_, body)] = api.memory.sent
     names = set(body["ExpressionAttributeNames"].values())
     assert names == {"PK", "SK", "EntityType", "ttl", "title"}

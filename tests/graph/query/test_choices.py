@@ -9,7 +9,7 @@ from gateway.demo import MODEL
 from gateway.graph.schema.schema import build_schema
 from gateway.model.model import Model
 from gateway.model.patterns import Choice
-from tests.graph.fixtures import SHIPPED, Setting, World, no_lanes
+from tests.graph.fixtures import DEMO_SHOP, MemoryEndpoint, ServedModel, no_lanes
 
 QUERY = """query ($status: OrderStatus, $at: DateTimeRange, $order: ListOrder, $after: String, $first: Int = 100) {
   ordersOfUser(userId: "u-1001", status: $status, placedAt: $at, order: $order, first: $first, after: $after) {
@@ -19,29 +19,29 @@ SPAN = {"from": "2026-02-01T00:00:00Z"}
 
 @pytest.mark.parametrize("lanes", [True, False])
 @pytest.mark.parametrize("at", [None, SPAN])
-async def test_the_index_follows_from_the_variables_of_each_request(world: World, lanes: bool, at: Any) -> None:
+async def test_the_index_follows_from_the_variables_of_each_request(api: MemoryEndpoint, lanes: bool, at: Any) -> None:
     if not lanes:
-        world.endpoint = replace(world.endpoint, lanes=no_lanes(world))
-    whole = (await world.ask(QUERY, {"at": at}))["ordersOfUser"]["nodes"]
-    assert [body.get("IndexName") for _, body in world.memory.sent] == [None]
+        api.endpoint = replace(api.endpoint, lanes=no_lanes(api))
+    whole = (await api.ask(QUERY, {"at": at}))["ordersOfUser"]["nodes"]
+    assert [body.get("IndexName") for _, body in api.memory.sent] == [None]
     assert len({order["status"] for order in whole}) > 1
     for status in {order["status"] for order in whole}:
-        found = (await world.ask(QUERY, {"at": at, "status": status}))["ordersOfUser"]["nodes"]
+        found = (await api.ask(QUERY, {"at": at, "status": status}))["ordersOfUser"]["nodes"]
         assert found == [order for order in whole if order["status"] == status]
-        assert [body.get("IndexName") for _, body in world.memory.sent] == ["GSI1"]
+        assert [body.get("IndexName") for _, body in api.memory.sent] == ["GSI1"]
     # and back again: what was prepared for one is not taken for the other
-    assert (await world.ask(QUERY, {"at": at, "status": None}))["ordersOfUser"]["nodes"] == whole
-    assert not lanes or set(world.lanes) == {"lane"}
+    assert (await api.ask(QUERY, {"at": at, "status": None}))["ordersOfUser"]["nodes"] == whole
+    assert not lanes or set(api.lanes) == {"lane"}
 
 
 @pytest.fixture(scope="module")
-def products() -> Setting:
+def products() -> ServedModel:
     """The shipped model with one field for two lists of products."""
     names = ("productsByCategory", "productsBySupplier")
     domain = MODEL.domains[0]
     choice = Choice(name="productsBy", patterns=names, description="Products by category or supplier.")
     model = Model(domains=(replace(domain, patterns=(*domain.patterns, choice)), *MODEL.domains[1:]))
-    return replace(SHIPPED, model=model, schema=build_schema(model))
+    return replace(DEMO_SHOP, model=model, schema=build_schema(model))
 
 
 PRODUCTS = """query ($category: ID, $supplier: ID, $price: DecimalRange) { activeOrders { nodes { orderId } }
@@ -57,34 +57,34 @@ PRODUCTS = """query ($category: ID, $supplier: ID, $price: DecimalRange) { activ
     ],
 )
 async def test_a_combination_without_a_listing_is_refused_before_anything_is_read(
-    products: Setting, given: dict[str, Any], words: str
+    products: ServedModel, given: dict[str, Any], words: str
 ) -> None:
-    world = World(setting=products)
-    answer = (await world.post(PRODUCTS, given)).json()
+    api = MemoryEndpoint(served=products)
+    answer = (await api.post(PRODUCTS, given)).json()
     [error] = answer["errors"]
     assert "data" not in answer or answer["data"] is None
     assert error["extensions"]["code"] == "BAD_USER_INPUT"
     ways = "`categoryId` (optionally `price`); `supplierId`"
     assert error["message"] == f"`productsBy` cannot be queried by {words}; it can be queried by {ways}"
-    assert not world.memory.sent
+    assert not api.memory.sent
 
 
-async def test_each_listing_has_the_price_of_its_own(world: World) -> None:
-    operation = world.endpoint.documents.get(QUERY).by_name[None]
+async def test_each_listing_has_the_price_of_its_own(api: MemoryEndpoint) -> None:
+    operation = api.endpoint.documents.get(QUERY).by_name[None]
     prices = [operation.variant({"status": status}).price.estimate({"first": 50}) for status in (None, "DELIVERED")]
     roots: list[Any] = [operation.variant({"status": status}).tree.roots[0] for status in (None, "DELIVERED")]
     assert [root.listing.name for root in roots] == ["ordersOfUser", "ordersOfUserByStatus"]
     assert all(prices)
 
 
-async def test_a_cursor_belongs_to_the_listing_that_answered(world: World) -> None:
-    page = (await world.ask(QUERY, {"first": 1}))["ordersOfUser"]
-    answer = (await world.post(QUERY, {"after": page["pageInfo"]["endCursor"], "status": "DELIVERED"})).json()
+async def test_a_cursor_belongs_to_the_listing_that_answered(api: MemoryEndpoint) -> None:
+    page = (await api.ask(QUERY, {"first": 1}))["ordersOfUser"]
+    answer = (await api.post(QUERY, {"after": page["pageInfo"]["endCursor"], "status": "DELIVERED"})).json()
     assert answer["errors"][0]["extensions"]["code"] == "BAD_USER_INPUT"
 
 
-async def test_another_tenant_reads_its_own_partitions_only(world: World) -> None:
+async def test_another_tenant_reads_its_own_partitions_only(api: MemoryEndpoint) -> None:
     for status in (None, "DELIVERED"):
-        await world.ask(QUERY, {"status": status}, "globex/admin")
-        keys = [body["ExpressionAttributeValues"][":pk"]["S"] for _, body in world.memory.sent]
+        await api.ask(QUERY, {"status": status}, "globex/admin")
+        keys = [body["ExpressionAttributeValues"][":pk"]["S"] for _, body in api.memory.sent]
         assert keys == ["TENANT#globex#USER#u-1001"]

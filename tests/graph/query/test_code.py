@@ -13,33 +13,33 @@ from gateway.graph.query.caller_reader import CallerReader
 from gateway.graph.query.price import CostLimits
 from gateway.model.code import Loaded
 from gateway.model.types import Integer
-from tests.graph.fixtures import Setting, World, no_lanes
-from tests.graph.query.coded_shop import calls, coded_model, coded_shop, setting_of
+from tests.graph.fixtures import MemoryEndpoint, ServedModel, no_lanes
+from tests.graph.query.coded_shop import calls, coded_model, coded_shop, served_model
 
 USERS = "{ users(userIds: [%s]) { userId %s } }"
 
 
-def world_of(kind: str, setting: Setting | None = None, **more: Any) -> World:
-    world = World(setting=setting or coded_shop(), **more)
+def api_for(kind: str, served: ServedModel | None = None, **more: Any) -> MemoryEndpoint:
+    api = MemoryEndpoint(served=served or coded_shop(), **more)
     if kind == "reference":
-        world.endpoint = replace(world.endpoint, lanes=no_lanes(world))
-    return world
+        api.endpoint = replace(api.endpoint, lanes=no_lanes(api))
+    return api
 
 
 @pytest.fixture(params=["lane", "reference"])
-def world(request: pytest.FixtureRequest) -> World:
+def api(request: pytest.FixtureRequest) -> MemoryEndpoint:
     calls.clear()
-    return world_of(request.param)
+    return api_for(request.param)
 
 
 def users(fields: str, *ids: str) -> str:
     return USERS % (", ".join(f'"{each}"' for each in ids), fields)
 
 
-async def test_a_computed_field_reads_what_it_needs_and_nothing_else(world: World) -> None:
-    data = await world.ask('{ orderLine(orderId: "o-1001", productId: "p-1005") { lineTotal } }')
+async def test_a_computed_field_reads_what_it_needs_and_nothing_else(api: MemoryEndpoint) -> None:
+    data = await api.ask('{ orderLine(orderId: "o-1001", productId: "p-1005") { lineTotal } }')
     assert data["orderLine"] is None or set(data["orderLine"]) == {"lineTotal"}
-    [(_, body)] = world.memory.sent
+    [(_, body)] = api.memory.sent
     names = set(body["ExpressionAttributeNames"].values())
     assert names == {"EntityType", "PK", "SK", "ttl", "quantity", "unitPrice"}
 
@@ -62,7 +62,7 @@ PLACES = {
 
 @pytest.mark.parametrize("query", PLACES.values(), ids=PLACES)
 async def test_both_executors_answer_the_same(query: str) -> None:
-    lane, reference = world_of("lane"), world_of("reference")
+    lane, reference = api_for("lane"), api_for("reference")
     found = await lane.ask(query)
     assert found == await reference.ask(query)
     assert "None" not in str(found)
@@ -70,12 +70,10 @@ async def test_both_executors_answer_the_same(query: str) -> None:
     assert lane.lanes == ({"reference": 1} if custom else {"lane": 1})
 
 
-async def test_a_computed_field_of_a_mutations_item_and_of_a_node(world: World) -> None:
-    data = await world.ask('{ user(userId: "u-1001") { id } }')
-    node = await world.ask(
-        "query ($id: ID!) { node(id: $id) { ... on User { initials } } }", {"id": data["user"]["id"]}
-    )
-    changed = await world.ask(
+async def test_a_computed_field_of_a_mutations_item_and_of_a_node(api: MemoryEndpoint) -> None:
+    data = await api.ask('{ user(userId: "u-1001") { id } }')
+    node = await api.ask("query ($id: ID!) { node(id: $id) { ... on User { initials } } }", {"id": data["user"]["id"]})
+    changed = await api.ask(
         'mutation { updateUser(input: {userId: "u-1001", name: "Zoe"}) { user { initials score(factor: 3) } } }',
         token="acme/editor",
     )
@@ -83,18 +81,20 @@ async def test_a_computed_field_of_a_mutations_item_and_of_a_node(world: World) 
     assert changed["updateUser"]["user"] == {"initials": "Z", "score": 18}
 
 
-async def test_a_field_that_needs_what_the_role_may_not_read_is_refused_as_that_is(world: World) -> None:
+async def test_a_field_that_needs_what_the_role_may_not_read_is_refused_as_that_is(api: MemoryEndpoint) -> None:
     query = '{ user(userId: "u-1001") { userId name initials card { title } score(factor: 3) } }'
-    answer = (await world.post(query, token="acme/support")).json()
+    answer = (await api.post(query, token="acme/support")).json()
     assert answer["data"]["user"] == {"userId": "u-1001", "name": None, "initials": None, "card": None, "score": 18}
     assert [error["path"] for error in answer["errors"]] == [["user", each] for each in ("card", "initials", "name")]
     assert {error["message"] for error in answer["errors"]} == {"the role `support` may not read `name`"}
     assert {error["extensions"]["code"] for error in answer["errors"]} == {"FORBIDDEN"}
 
 
-async def test_code_that_fails_is_an_error_of_its_field_alone(world: World, caplog: pytest.LogCaptureFixture) -> None:
+async def test_code_that_fails_is_an_error_of_its_field_alone(
+    api: MemoryEndpoint, caplog: pytest.LogCaptureFixture
+) -> None:
     with caplog.at_level(logging.ERROR, "gateway.failure"):
-        answer = (await world.post(users("fragile", "u-1001", "u-1003", "u-1005"))).json()
+        answer = (await api.post(users("fragile", "u-1001", "u-1003", "u-1005"))).json()
     assert [user["fragile"] for user in answer["data"]["users"]] == [6, None, None]
     assert [error["path"] for error in answer["errors"]] == [["users", 1, "fragile"], ["users", 2, "fragile"]]
     assert {error["extensions"]["code"] for error in answer["errors"]} == {"INTERNAL"}
@@ -104,64 +104,63 @@ async def test_code_that_fails_is_an_error_of_its_field_alone(world: World, capl
     assert len(caplog.records) == 2
 
 
-async def test_a_row_of_a_load_fails_alone(world: World) -> None:
-    answer = (await world.post(users("score(factor: 3)", "u-1001", "u-1004", "u-1006"))).json()
+async def test_a_row_of_a_load_fails_alone(api: MemoryEndpoint) -> None:
+    answer = (await api.post(users("score(factor: 3)", "u-1001", "u-1004", "u-1006"))).json()
     assert [user["score"] for user in answer["data"]["users"]] == [18, None, None]
     assert [error["path"] for error in answer["errors"]] == [["users", 1, "score"], ["users", 2, "score"]]
     assert calls == [("score", 3)], "a lane that falls back does not load again"
 
 
 @pytest.mark.parametrize("factor", [48, 2], ids=["it raises", "it returns too few"])
-async def test_a_load_that_fails_is_called_once(world: World, factor: int) -> None:
-    answer = (await world.post(users(f"score(factor: {factor})", "u-1001", "u-1002"))).json()
+async def test_a_load_that_fails_is_called_once(api: MemoryEndpoint, factor: int) -> None:
+    answer = (await api.post(users(f"score(factor: {factor})", "u-1001", "u-1002"))).json()
     assert [user["score"] for user in answer["data"]["users"]] == [None, None]
     assert {error["extensions"]["code"] for error in answer["errors"]} == {"INTERNAL"}
     assert calls == [("score", 2)]
 
 
-async def test_a_loaded_field_over_many_rows_is_one_call(world: World) -> None:
+async def test_a_loaded_field_over_many_rows_is_one_call(api: MemoryEndpoint) -> None:
     query = "{ ordersByStatus(status: DELIVERED, first: 25) { nodes { orderId inStock again: inStock } } }"
-    data = await world.ask(query)
+    data = await api.ask(query)
     assert len(data["ordersByStatus"]["nodes"]) == 25
     assert [name for name, _ in calls] == ["inStock"]
     assert calls[0][1] <= 25
-    assert Counter(world.calls) == {"Query": 4, "BatchGetItem": 1}
+    assert Counter(api.calls) == {"Query": 4, "BatchGetItem": 1}
 
 
-async def test_parents_of_several_pages_are_one_call(world: World) -> None:
+async def test_parents_of_several_pages_are_one_call(api: MemoryEndpoint) -> None:
     ids = ", ".join(f'"u-10{number:02}"' for number in range(1, 9))
-    await world.ask(f"{{ users(userIds: [{ids}]) {{ orders(first: 3) {{ nodes {{ inStock }} }} }} }}")
+    await api.ask(f"{{ users(userIds: [{ids}]) {{ orders(first: 3) {{ nodes {{ inStock }} }} }} }}")
     assert [name for name, _ in calls] == ["inStock"]
 
 
-async def test_other_arguments_are_another_call(world: World) -> None:
-    await world.ask(users("a: score(factor: 3) b: score(factor: 5) c: score(factor: 3)", "u-1001", "u-1002"))
+async def test_other_arguments_are_another_call(api: MemoryEndpoint) -> None:
+    await api.ask(users("a: score(factor: 3) b: score(factor: 5) c: score(factor: 3)", "u-1001", "u-1002"))
     assert sorted(calls) == [("score", 2), ("score", 2)]
 
 
-async def test_an_argument_that_is_not_of_its_type_is_the_callers_error(world: World) -> None:
-    answer = (await world.post('{ user(userId: "u-1001") { userId card(word: "%s") { title } } }' % ("x" * 21))).json()
+async def test_an_argument_that_is_not_of_its_type_is_the_callers_error(api: MemoryEndpoint) -> None:
+    answer = (await api.post('{ user(userId: "u-1001") { userId card(word: "%s") { title } } }' % ("x" * 21))).json()
     assert answer["data"]["user"] == {"userId": "u-1001", "card": None}
     assert [error["extensions"]["code"] for error in answer["errors"]] == ["BAD_USER_INPUT"]
 
 
-async def test_variables_fill_arguments(world: World) -> None:
+async def test_variables_fill_arguments(api: MemoryEndpoint) -> None:
     query = 'query ($f: Int!, $w: String) { user(userId: "u-1001") { score(factor: $f) card(word: $w) { title } } }'
-    found = [(await world.ask(query, {"f": factor, "w": "Hi"}))["user"] for factor in (3, 5)]
+    found = [(await api.ask(query, {"f": factor, "w": "Hi"}))["user"] for factor in (3, 5)]
     assert [user["score"] for user in found] == [18, 30]
     assert found[0]["card"]["title"].startswith("Hi ")
 
 
-async def test_a_query_that_returns_more_than_it_declares_is_refused(world: World) -> None:
-    answer = (await world.post("{ greetings(count: 25) ownCard { title } }")).json()
+async def test_a_query_that_returns_more_than_it_declares_is_refused(api: MemoryEndpoint) -> None:
+    answer = (await api.post("{ greetings(count: 25) ownCard { title } }")).json()
     assert answer["data"] == {"greetings": None, "ownCard": {"title": "ada"}}
     assert [error["extensions"]["code"] for error in answer["errors"]] == ["INTERNAL"]
 
 
 async def estimate(query: str) -> float:
-    world = world_of("lane")
-    body = {"query": query, "extensions": {"cost": True}}
-    answer = await world.client.post("/graphql", json=body, headers={"authorization": "Bearer acme/viewer"})
+    api = api_for("lane")
+    answer = await api.post(query, extensions={"cost": True})
     found: float = answer.json()["extensions"]["cost"]["estimate"]
     return found
 
@@ -178,7 +177,7 @@ async def test_a_custom_query_costs_what_it_declares_and_what_is_read_for_its_it
     assert await estimate("{ greetings }") == 1
     assert await estimate("{ bestUsers { name } }") == 9
     assert await estimate("{ bestUsers { score(factor: 3) } }") == 9 + 100 * 2
-    refused = world_of("lane", cost_limits=CostLimits(units=8))
+    refused = api_for("lane", cost_limits=CostLimits(units=8))
     answer = (await refused.post("{ bestUsers { name } }")).json()
     assert answer["errors"][0]["extensions"]["code"] == "LIMIT_EXCEEDED"
 
@@ -196,18 +195,18 @@ async def test_a_load_ends_with_its_request(kind: str) -> None:
 
     slow = Loaded("slow", Integer(), "It takes long.", needs=("userId",), load=never)
     model = coded_model(more={"User": {"loaded": (slow,)}})
-    world = world_of(kind, setting_of(model), limits=EndpointLimits(seconds=0.3))
-    answer = await world.post('{ user(userId: "u-1001") { name slow } }')
+    api = api_for(kind, served_model(model), limits=EndpointLimits(seconds=0.3))
+    answer = await api.post('{ user(userId: "u-1001") { name slow } }')
     assert answer.json()["errors"][0]["extensions"]["code"] == "TIMEOUT"
     await asyncio.wait_for(ended.wait(), 5)
 
 
 @pytest.mark.parametrize("kind", ["lane", "reference"])
 async def test_code_that_was_called_is_explained(kind: str) -> None:
-    world = world_of(kind, explain=True)
+    api = api_for(kind, explain=True)
     query = '{ users(userIds: ["u-1001", "u-1002"]) { score(factor: 3) } %s }'
-    body = {"query": query % ("ownCard { title }" if kind == "reference" else ""), "extensions": {"explain": True}}
-    answer = await world.client.post("/graphql", json=body, headers={"authorization": "Bearer acme/viewer"})
+    query %= "ownCard { title }" if kind == "reference" else ""
+    answer = await api.post(query, extensions={"explain": True})
     code = answer.json()["extensions"]["explain"]["code"]
     called = {(each["field"], each["rows"]) for each in code}
     assert called == {("User.score", 2), *([("Query.ownCard", 1)] if kind == "reference" else [])}

@@ -11,16 +11,16 @@ from gateway.graph.http.consistency import CONSISTENCY, CONSISTENCY_HEADER
 from gateway.model.patterns import Lag, Listing, Lookup
 from gateway.store.consistency_token import TOKEN_SECONDS
 from gateway.store.own_writes import MOST_ITEMS
-from tests.graph.fixtures import World
+from tests.graph.fixtures import MemoryEndpoint
 
 PAGE = (Path(__file__).parents[3] / "docs" / "consistency.md").read_text(encoding="utf-8")
 QUERIES = re.findall(r"```graphql\n(.*?)```", PAGE, re.DOTALL)
 
 
 @pytest.mark.parametrize("query", QUERIES)
-async def test_the_queries_of_the_page_answer_something(world: World, query: str) -> None:
-    assert all((await world.ask(query, token="acme/admin")).values())
-    assert world.lanes == {"lane": 1}
+async def test_the_queries_of_the_page_answer_something(api: MemoryEndpoint, query: str) -> None:
+    assert all((await api.ask(query, token="acme/admin")).values())
+    assert api.lanes == {"lane": 1}
 
 
 def test_the_page_names_what_the_code_does() -> None:

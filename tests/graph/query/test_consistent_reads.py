@@ -12,7 +12,7 @@ from gateway.model.model import Model
 from gateway.model.patterns import Choice, Listing
 from gateway.store.cache.cache import ReadCache
 from gateway.store.table import Table
-from tests.graph.fixtures import IN_LANES, SHIPPED, World, no_lanes, no_renewal
+from tests.graph.fixtures import DEMO_SHOP, IN_LANES, MemoryEndpoint, no_lanes, no_renewal
 
 QUERY = """query ($c: Boolean) {
   one: user(userId: "u-1001", consistent: $c) { name }
@@ -22,24 +22,24 @@ TOGETHER = """{ user(userId: "u-1001", consistent: true) {
   name orders(first: 2, consistent: true) { nodes { orderId } } } }"""
 
 
-def strengths(world: World) -> set[bool]:
+def strengths(api: MemoryEndpoint) -> set[bool]:
     """Whether the calls were strongly consistent."""
     bodies = [
         part
-        for _, body in world.memory.sent
+        for _, body in api.memory.sent
         for part in (body["RequestItems"].values() if "RequestItems" in body else [body])
     ]
     return {body.get("ConsistentRead", False) for body in bodies}
 
 
 @pytest.fixture(params=["lane", "reference"])
-def place(request: pytest.FixtureRequest, world: World) -> World:
+def place(request: pytest.FixtureRequest, api: MemoryEndpoint) -> MemoryEndpoint:
     if request.param == "reference":
-        world.endpoint = replace(world.endpoint, lanes=no_lanes(world))
-    return world
+        api.endpoint = replace(api.endpoint, lanes=no_lanes(api))
+    return api
 
 
-async def test_the_variable_of_each_request_decides(place: World) -> None:
+async def test_the_variable_of_each_request_decides(place: MemoryEndpoint) -> None:
     answers = []
     for given, strong in (({}, False), ({"c": True}, True), ({"c": False}, False), ({"c": None}, False)):
         answers.append(await place.ask(QUERY, given))
@@ -48,14 +48,14 @@ async def test_the_variable_of_each_request_decides(place: World) -> None:
     assert answers == answers[:1] * 4
 
 
-async def test_a_literal_asks_for_it_on_every_level(place: World) -> None:
+async def test_a_literal_asks_for_it_on_every_level(place: MemoryEndpoint) -> None:
     assert (await place.ask(TOGETHER))["user"]["orders"]["nodes"]
     assert strengths(place) == {True}
     # a Query of both would be another read than the one that was asked for
     assert place.calls == ["GetItem", "Query"]
 
 
-async def test_both_reads_of_one_item_and_of_one_page_stay_apart(place: World) -> None:
+async def test_both_reads_of_one_item_and_of_one_page_stay_apart(place: MemoryEndpoint) -> None:
     query = """{ a: user(userId: "u-1001") { name } b: user(userId: "u-1001", consistent: true) { name }
       c: ordersOfUser(userId: "u-1001") { nodes { orderId } }
       d: ordersOfUser(userId: "u-1001", consistent: true) { nodes { orderId } } }"""
@@ -65,36 +65,40 @@ async def test_both_reads_of_one_item_and_of_one_page_stay_apart(place: World) -
     assert found == [("GetItem", False), ("GetItem", True), ("Query", False), ("Query", True)]
 
 
-async def test_a_cursor_serves_both_kinds_of_read(place: World) -> None:
+async def test_a_cursor_serves_both_kinds_of_read(place: MemoryEndpoint) -> None:
     cursor = (await place.ask(QUERY, {"c": True}))["ordersOfUser"]["pageInfo"]["endCursor"]
     query = """query ($c: Boolean, $after: String) {
       ordersOfUser(userId: "u-1001", after: $after, consistent: $c) { nodes { orderId } } }"""
-    pages = [(await place.ask(query, {"c": wanted, "after": cursor}))["ordersOfUser"] for wanted in (True, False)]
+    pages = [
+        (await place.ask(query, {"c": consistent, "after": cursor}))["ordersOfUser"] for consistent in (True, False)
+    ]
     assert pages[0] == pages[1]
     assert pages[0]["nodes"]
 
 
-async def test_it_runs_in_a_lane_and_costs_twice_as_much(world: World) -> None:
-    await world.ask(QUERY, {"c": True})
-    await world.ask(TOGETHER)
-    assert world.lanes == {"lane": 2}
-    operation = world.endpoint.documents.get(QUERY).by_name[None]
-    plain, strong = (operation.variant({"c": wanted}).price.estimate({"c": wanted}) for wanted in (False, True))
+async def test_it_runs_in_a_lane_and_costs_twice_as_much(api: MemoryEndpoint) -> None:
+    await api.ask(QUERY, {"c": True})
+    await api.ask(TOGETHER)
+    assert api.lanes == {"lane": 2}
+    operation = api.endpoint.documents.get(QUERY).by_name[None]
+    plain, strong = (
+        operation.variant({"c": consistent}).price.estimate({"c": consistent}) for consistent in (False, True)
+    )
     assert strong == 2 * plain
 
 
 @pytest.mark.parametrize("lanes", [True, False])
-async def test_the_cache_is_passed_by(world: World, lanes: bool) -> None:
-    table = Table(world.memory, MODEL, no_renewal, cache=ReadCache(MODEL))
-    reference = replace(world.endpoint.reference, table=table)
+async def test_the_cache_is_passed_by(api: MemoryEndpoint, lanes: bool) -> None:
+    table = Table(api.memory, MODEL, no_renewal, cache=ReadCache(MODEL))
+    reference = replace(api.endpoint.reference, table=table)
     rules = IN_LANES if lanes else LaneRules(uses=10**9)
     made = Lanes(MODEL, table, reference.cursors, reference.limits, rules)
-    world.endpoint = replace(world.endpoint, reference=reference, lanes=made)
+    api.endpoint = replace(api.endpoint, reference=reference, lanes=made)
     query = 'query ($c: Boolean) { product(productId: "p-1001", consistent: $c) { title } }'
     calls = []
     for given in ({}, {}, {"c": True}, {"c": True}):
-        await world.ask(query, given)
-        calls.append(world.calls)
+        await api.ask(query, given)
+        calls.append(api.calls)
     assert calls == [["GetItem"], [], ["GetItem"], ["GetItem"]]
 
 
@@ -105,21 +109,21 @@ async def test_the_cache_is_passed_by(world: World, lanes: bool) -> None:
         ('{ user(userId: "u") { sessions(consistent: true) { nodes { sessionId } } } }', "User.sessions"),
     ],
 )
-async def test_elsewhere_the_error_says_why_and_what_to_do(world: World, query: str, field: str) -> None:
-    [error] = (await world.post(query)).json()["errors"]
+async def test_elsewhere_the_error_says_why_and_what_to_do(api: MemoryEndpoint, query: str, field: str) -> None:
+    [error] = (await api.post(query)).json()["errors"]
     assert error["extensions"]["code"] == "GRAPHQL_VALIDATION_FAILED"
     assert error["message"].startswith(f"'{field}' cannot be read consistently: it reads an index, or")
     assert "send the consistency token" in error["message"]
-    assert not world.memory.sent
+    assert not api.memory.sent
 
 
-async def test_a_choice_refuses_it_where_an_index_would_answer(world: World) -> None:
+async def test_a_choice_refuses_it_where_an_index_would_answer(api: MemoryEndpoint) -> None:
     query = """query ($c: Boolean, $status: OrderStatus) {
       ordersOfUser(userId: "u-1001", status: $status, consistent: $c) { nodes { orderId } } }"""
-    [error] = (await world.post(query, {"c": True, "status": "DELIVERED"})).json()["errors"]
+    [error] = (await api.post(query, {"c": True, "status": "DELIVERED"})).json()["errors"]
     assert error["extensions"]["code"] == "BAD_USER_INPUT"
     assert error["message"].startswith("`ordersOfUser` cannot be read consistently with these arguments; leave out")
-    assert (await world.ask(query, {"status": "DELIVERED"}))["ordersOfUser"]["nodes"]
+    assert (await api.ask(query, {"status": "DELIVERED"}))["ordersOfUser"]["nodes"]
 
 
 @pytest.mark.parametrize("lanes", [True, False])
@@ -128,13 +132,13 @@ async def test_a_listing_of_a_single_item_takes_it_too(lanes: bool) -> None:
     domain = MODEL.domains[0]
     single = Listing(name="firstPhoneOfUser", entity="Phone", description="One phone.", single=True, consistent=True)
     model = Model(domains=(replace(domain, patterns=(*domain.patterns, single)), *MODEL.domains[1:]))
-    world = World(setting=replace(SHIPPED, model=model, schema=build_schema(model)))
+    api = MemoryEndpoint(served=replace(DEMO_SHOP, model=model, schema=build_schema(model)))
     if not lanes:
-        world.endpoint = replace(world.endpoint, lanes=no_lanes(world))
+        api.endpoint = replace(api.endpoint, lanes=no_lanes(api))
     query = '{ firstPhoneOfUser(userId: "u-1001", consistent: true) { phone } }'
-    assert (await world.ask(query, token="acme/admin"))["firstPhoneOfUser"]
-    assert strengths(world) == {True}
-    assert not lanes or world.lanes == {"lane": 1}
+    assert (await api.ask(query, token="acme/admin"))["firstPhoneOfUser"]
+    assert strengths(api) == {True}
+    assert not lanes or api.lanes == {"lane": 1}
 
 
 def _faults(name: str, **changes: Any) -> str:
@@ -149,10 +153,10 @@ def _faults(name: str, **changes: Any) -> str:
 
 
 def test_an_index_is_refused_when_the_model_is_loaded() -> None:
-    told = _faults("activeOrders", consistent=True)
-    assert "pattern activeOrders: an index cannot be read consistently; leave out `consistent`" in told
+    faults = _faults("activeOrders", consistent=True)
+    assert "pattern activeOrders: an index cannot be read consistently; leave out `consistent`" in faults
 
 
 def test_a_pattern_is_not_declared_both_ways() -> None:
-    told = _faults("user", strong=True)
-    assert "pattern user: with `strong` every read is consistent; leave out `consistent`" in told
+    faults = _faults("user", strong=True)
+    assert "pattern user: with `strong` every read is consistent; leave out `consistent`" in faults

@@ -26,19 +26,21 @@ async def test_random_documents_are_answered_as_graphql_core_answers_them(seed: 
     assert counts["more calls"] <= 0.1 * counts["lane"], found.report()
 
 
-async def test_a_difference_is_told_with_its_document_and_how_to_ask_it_again(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_difference_is_reported_with_its_document_and_the_command_that_repeats_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     run = Lanes.run
 
-    async def wrong(lanes: Lanes, *asked: Any) -> Any:
-        found = await run(lanes, *asked)
+    async def wrong(lanes: Lanes, *arguments: Any) -> Any:
+        found = await run(lanes, *arguments)
         return found and (found[0].replace(b"e", b"E", 1), found[1])
 
     monkeypatch.setattr(Lanes, "run", wrong)
     comparison = Comparison(1)
     await comparison.run(10)
-    told = comparison.found.differences[0]
-    assert "\nquery Q" in told
-    [number] = re.findall(r"again: python -m tests.graph.query.equality --seed 1 --document (\d+)", told)
+    difference = comparison.found.differences[0]
+    assert "\nquery Q" in difference
+    [number] = re.findall(r"again: python -m tests.graph.query.equality --seed 1 --document (\d+)", difference)
     monkeypatch.undo()
     again = Comparison(1)
     await again.run_one(int(number))

@@ -4,16 +4,16 @@ from typing import Any
 
 import pytest
 
-from tests.graph.fixtures import World
+from tests.graph.fixtures import MemoryEndpoint
 
 LISTING = "{ activeOrders(first: 10) { nodes { orderId note user { name } } pageInfo { hasNextPage } } }"
 SECRET = "a note of globex"
 
 
-def poison(world: World, victim: str = "acme", owner: str = "globex") -> None:
+def poison(api: MemoryEndpoint, victim: str = "acme", owner: str = "globex") -> None:
     """Every order of `owner` stands in the victim's index too."""
     prefix = {"victim": f"TENANT#{victim}#", "owner": f"TENANT#{owner}#"}
-    orders = [row for row in world.memory.rows.values() if row["EntityType"]["S"] == "Order"]
+    orders = [row for row in api.memory.rows.values() if row["EntityType"]["S"] == "Order"]
     theirs = [row for row in orders if row["PK"]["S"].startswith(prefix["owner"])]
     assert theirs
     for row in theirs:
@@ -22,17 +22,17 @@ def poison(world: World, victim: str = "acme", owner: str = "globex") -> None:
             row[name] = {"S": row[name]["S"].replace(prefix["owner"], prefix["victim"])}
 
 
-async def test_the_victims_listing_is_answered_without_the_foreign_rows(world: World) -> None:
-    before = await world.ask(LISTING)
-    poison(world)
-    after = await world.post(LISTING)
+async def test_the_victims_listing_is_answered_without_the_foreign_rows(api: MemoryEndpoint) -> None:
+    before = await api.ask(LISTING)
+    poison(api)
+    after = await api.post(LISTING)
     assert after.json() == {"data": before}
     assert SECRET not in after.text
-    assert world.endpoint.reference.table.foreign_rows > 0
+    assert api.endpoint.reference.table.foreign_rows > 0
 
 
 @pytest.mark.parametrize("size", [1, 3])
-async def test_pages_lead_through_all_own_rows(world: World, size: int) -> None:
+async def test_pages_lead_through_all_own_rows(api: MemoryEndpoint, size: int) -> None:
     async def walk() -> list[Any]:
         found, after = [], None
         query = (
@@ -40,12 +40,12 @@ async def test_pages_lead_through_all_own_rows(world: World, size: int) -> None:
             " { nodes { orderId } pageInfo { endCursor hasNextPage } } }"
         )
         while True:
-            page = (await world.ask(query, {"n": size, "a": after}))["activeOrders"]
+            page = (await api.ask(query, {"n": size, "a": after}))["activeOrders"]
             found += page["nodes"]
             after = page["pageInfo"]["endCursor"]
             if not page["pageInfo"]["hasNextPage"]:
                 return found
 
     before = await walk()
-    poison(world)
+    poison(api)
     assert await walk() == before

@@ -22,7 +22,7 @@ from gateway.errors import LimitExceeded
 from gateway.graph.query.limits import DocumentLimits, check_variables
 from gateway.graph.query.selections import expand
 from gateway.graph.schema.schema import core_schema
-from tests.graph.fixtures import SCHEMA, World
+from tests.graph.fixtures import SCHEMA, MemoryEndpoint
 from tests.graph.http.test_endpoint import code
 
 LIMITS = DocumentLimits()
@@ -56,9 +56,9 @@ def test_introspection_still_counts_its_fields() -> None:
     assert faults(parse(f"{{ __schema {{ types {{ {many} }} }} }}"), LIMITS)
 
 
-async def test_introspection_that_nests_is_refused(world: World) -> None:
+async def test_introspection_that_nests_is_refused(api: MemoryEndpoint) -> None:
     nested = "{ __schema { types { fields { type { fields { type { fields { type { fields { name } } } } } } } } } }"
-    response = await world.post(nested)
+    response = await api.post(nested)
     assert response.json()["errors"][0]["extensions"]["code"] == "GRAPHQL_VALIDATION_FAILED"
 
 
@@ -95,7 +95,7 @@ def test_a_fragment_bomb_costs_no_more_than_its_length() -> None:
     assert calls[1] < 2.2 * calls[0]
 
 
-async def test_a_fragment_bomb_is_refused_whatever_multiplies(world: World) -> None:
+async def test_a_fragment_bomb_is_refused_whatever_multiplies(api: MemoryEndpoint) -> None:
     small = bomb(22)
     assert len(small) < 850
     for text in (
@@ -103,7 +103,7 @@ async def test_a_fragment_bomb_is_refused_whatever_multiplies(world: World) -> N
         small.replace("__typename", "a:__typename"),
         small.replace("__typename", "__typename@skip(if:true)"),
     ):
-        assert code(await world.post(text)) == "LIMIT_EXCEEDED"
+        assert code(await api.post(text)) == "LIMIT_EXCEEDED"
 
 
 @pytest.mark.parametrize(
@@ -118,13 +118,13 @@ async def test_a_fragment_bomb_is_refused_whatever_multiplies(world: World) -> N
         ("{ " + "a " * 5_001 + "}", "5000 tokens"),
     ],
 )
-async def test_each_limit_is_told_by_its_name(world: World, query: str, unit: str) -> None:
-    response = await world.post(query)
+async def test_each_limit_is_reported_by_its_name(api: MemoryEndpoint, query: str, unit: str) -> None:
+    response = await api.post(query)
     assert unit in response.text
     assert len(response.json()["errors"]) < 10, "graphql-cop takes ten errors for a way to overload a server"
 
 
-async def test_fields_of_fragments_count_where_they_are_spread(world: World) -> None:
+async def test_fields_of_fragments_count_where_they_are_spread(api: MemoryEndpoint) -> None:
     query = (
         "{ ...A ...B } fragment A on Query { "
         + "__typename " * 30
@@ -132,7 +132,7 @@ async def test_fields_of_fragments_count_where_they_are_spread(world: World) -> 
         + "__typename " * 30
         + "}"
     )
-    assert "more than 50 root fields" in (await world.post(query)).text
+    assert "more than 50 root fields" in (await api.post(query)).text
 
 
 @pytest.mark.parametrize(
@@ -154,21 +154,21 @@ def test_variables_of_a_bulk_are_not_refused() -> None:
     check_variables({"input": {"readings": [{"recordedAt": "x", "value": "1", "unit": "C"}] * 500}}, LIMITS)
 
 
-async def test_wrong_variables_are_told_in_a_few_errors(world: World) -> None:
+async def test_wrong_variables_are_reported_in_a_few_errors(api: MemoryEndpoint) -> None:
     query = "query ($ids: [ID!]!) { users(userIds: $ids) { name } }"
-    response = await world.post(query, {"ids": [{}] * 1_000})
+    response = await api.post(query, {"ids": [{}] * 1_000})
     assert code(response) == "BAD_USER_INPUT"
     assert len(response.json()["errors"]) < 10
 
 
-async def test_wrong_variables_are_not_all_worded(world: World) -> None:
+async def test_wrong_variables_are_not_all_worded(api: MemoryEndpoint) -> None:
     """A thousand wrong values cost hardly more than ten: graphql-core stops at the first few."""
     query = "query ($ids: [ID!]!) { users(userIds: $ids) { name } }"
-    await world.post(query, {"ids": [{}]})
+    await api.post(query, {"ids": [{}]})
     calls = []
     for size in (10, 1_000):
         with counted_calls() as count:
-            await world.post(query, {"ids": [{}] * size})
+            await api.post(query, {"ids": [{}] * size})
         calls.append(count["call"])
     assert calls[1] - calls[0] < 20 * 990
 
@@ -193,7 +193,9 @@ def list_arguments() -> list[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize(("field", "argument", "path"), list_arguments())
-async def test_every_list_that_can_be_given_is_bounded(world: World, field: str, argument: str, path: str) -> None:
+async def test_every_list_that_can_be_given_is_bounded(
+    api: MemoryEndpoint, field: str, argument: str, path: str
+) -> None:
     core = core_schema(SCHEMA)
     is_query = core.query_type is not None and field in core.query_type.fields
     root = core.query_type if is_query else core.mutation_type
@@ -202,9 +204,9 @@ async def test_every_list_that_can_be_given_is_bounded(world: World, field: str,
     selection = "{ __typename }"
     query = f"{'query' if is_query else 'mutation'} ($x: {kind}) {{ {field}({argument}: $x) {selection} }}"
     long = ["a"] * 1_001
-    response = await world.post(query, {"x": {path: long} if path else long}, token="acme/admin")
+    response = await api.post(query, {"x": {path: long} if path else long}, token="acme/admin")
     assert code(response) == "LIMIT_EXCEEDED"
-    assert world.memory.sent == []
+    assert api.memory.sent == []
 
 
 def test_there_are_lists_to_be_bounded() -> None:
@@ -214,8 +216,8 @@ def test_there_are_lists_to_be_bounded() -> None:
 async def test_suggestions_are_off_in_variables_too() -> None:
     query = "mutation ($x: UpdateProductInput!) { updateProduct(input: $x) { errors { code } } }"
     wrong = {"x": {"productId": "p", "titel": "typo"}}
-    assert "Did you mean" in (await World().post(query, wrong)).text
-    hidden = await World(introspection=False).post(query, wrong)
+    assert "Did you mean" in (await MemoryEndpoint().post(query, wrong)).text
+    hidden = await MemoryEndpoint(introspection=False).post(query, wrong)
     assert code(hidden) == "BAD_USER_INPUT"
     assert "Did you mean" not in hidden.text
 
@@ -232,9 +234,9 @@ async def test_suggestions_are_off_in_variables_too() -> None:
     ],
     ids=["a chain of fragments", "fields", "lists", "types"],
 )
-async def test_what_is_nested_too_deeply_to_look_at_is_refused(world: World, query: str) -> None:
-    assert code(await world.post(query)) == "LIMIT_EXCEEDED"
-    assert world.memory.sent == []
+async def test_what_is_nested_too_deeply_to_look_at_is_refused(api: MemoryEndpoint, query: str) -> None:
+    assert code(await api.post(query)) == "LIMIT_EXCEEDED"
+    assert api.memory.sent == []
 
 
 @pytest.mark.parametrize(
@@ -250,19 +252,19 @@ async def test_what_is_nested_too_deeply_to_look_at_is_refused(world: World, que
     ],
     ids=["fields", "objects", "inline fragments", "fragments"],
 )
-def test_what_is_compared_each_with_each_is_bounded(world: World, query: str) -> None:
+def test_what_is_compared_each_with_each_is_bounded(api: MemoryEndpoint, query: str) -> None:
     """Within every other limit, and yet its validation would take seconds."""
     assert faults(parse(query), DocumentLimits()) == []
     with counted_calls() as count:
-        assert world.endpoint.documents.get(query).code == "LIMIT_EXCEEDED"
+        assert api.endpoint.documents.get(query).code == "LIMIT_EXCEEDED"
     # graphql-core by itself calls millions
     assert count["call"] < 500_000
 
 
-async def test_fragments_that_clients_put_together_may_repeat_a_field(world: World) -> None:
+async def test_fragments_that_clients_put_together_may_repeat_a_field(api: MemoryEndpoint) -> None:
     fragments = "".join(f"fragment F{n} on Order {{ id orderId }} " for n in range(60))
     query = f'{{ order(orderId: "o-1052") {{ {" ".join(f"...F{n}" for n in range(60))} }} }} {fragments}'
-    assert (await world.ask(query))["order"]["orderId"] == "o-1052"
+    assert (await api.ask(query))["order"]["orderId"] == "o-1052"
 
 
 @pytest.mark.parametrize(
@@ -277,7 +279,9 @@ async def test_fragments_that_clients_put_together_may_repeat_a_field(world: Wor
     ],
     ids=["a field", "a value", "a name in an input"],
 )
-async def test_what_is_wrong_is_not_repeated_at_any_length(world: World, query: str, variables: dict[str, Any]) -> None:
-    response = await world.post(query, variables, token="acme/editor")
+async def test_what_is_wrong_is_not_repeated_at_any_length(
+    api: MemoryEndpoint, query: str, variables: dict[str, Any]
+) -> None:
+    response = await api.post(query, variables, token="acme/editor")
     assert response.json()["errors"]
     assert len(response.content) < 2_000

@@ -18,9 +18,9 @@ from gateway.ops.capacity.assumptions import DEFAULTS
 from gateway.ops.capacity.demand import demand
 from gateway.sandbox.aws import tables
 from gateway.sandbox.aws.embedded import Embedded
-from gateway.sandbox.aws.engine import ask
-from tests.graph.fixtures import Setting, World, no_lanes
-from tests.graph.query.coded_shop import setting_of
+from gateway.sandbox.aws.engine import call_engine
+from tests.graph.fixtures import MemoryEndpoint, ServedModel, no_lanes
+from tests.graph.query.coded_shop import served_model
 from tests.graph.query.local_list import LISTING, LOCAL, PLACE, SMALLER, with_local_index
 
 QUERY = """query ($post: ID!, $user: ID!, $now: Boolean) {
@@ -29,25 +29,25 @@ QUERY = """query ($post: ID!, $user: ID!, $now: Boolean) {
 
 
 @cache
-def setting(index: Index) -> Setting:
-    return setting_of(with_local_index(index=index, listing=replace(LISTING, consistent=index is LOCAL)))
+def served(index: Index) -> ServedModel:
+    return served_model(with_local_index(index=index, listing=replace(LISTING, consistent=index is LOCAL)))
 
 
-def served(index: Index, *, lanes: bool) -> World:
-    world = World(setting=setting(index))
+def api_for(index: Index, *, lanes: bool) -> MemoryEndpoint:
+    api = MemoryEndpoint(served=served(index))
     if not lanes:
-        world.endpoint = replace(world.endpoint, lanes=no_lanes(world))
-    return world
+        api.endpoint = replace(api.endpoint, lanes=no_lanes(api))
+    return api
 
 
 @pytest.fixture(params=[True, False], ids=["lane", "reference"])
-def world(request: pytest.FixtureRequest) -> World:
-    return served(LOCAL, lanes=request.param)
+def api(request: pytest.FixtureRequest) -> MemoryEndpoint:
+    return api_for(LOCAL, lanes=request.param)
 
 
-def stored(world: World) -> dict[tuple[str, str], list[str]]:
+def stored(api: MemoryEndpoint) -> dict[tuple[str, str], list[str]]:
     """By post and reader: the comments, newest first."""
-    rows = [row for row in world.memory.rows.values() if row["EntityType"]["S"] == "Comment"]
+    rows = [row for row in api.memory.rows.values() if row["EntityType"]["S"] == "Comment"]
     own = [row for row in rows if row["PK"]["S"].startswith("TENANT#acme#")]
     found: dict[tuple[str, str], list[str]] = {}
     for row in sorted(own, key=lambda row: str(row["createdAt"]["S"]), reverse=True):
@@ -55,50 +55,50 @@ def stored(world: World) -> dict[tuple[str, str], list[str]]:
     return found
 
 
-async def test_a_list_is_one_query_in_the_items_own_partition(world: World) -> None:
-    for (post, user), comments in list(stored(world).items())[:4]:
+async def test_a_list_is_one_query_in_the_items_own_partition(api: MemoryEndpoint) -> None:
+    for (post, user), comments in list(stored(api).items())[:4]:
         for _ in range(4):  # the fourth is answered in a lane
-            found: Any = await world.ask(QUERY % "createdAt", {"post": post, "user": user})
+            found: Any = await api.ask(QUERY % "createdAt", {"post": post, "user": user})
         assert [node["commentId"] for node in found["commentsOfReader"]["nodes"]] == comments[:1]
         assert found["commentsOfReader"]["pageInfo"]["hasNextPage"] is (len(comments) > 1)
-        assert world.calls == ["Query"]
-        [(_, body)] = [sent for sent in world.memory.sent if sent[0] == "Query"][-1:]
+        assert api.calls == ["Query"]
+        [(_, body)] = [sent for sent in api.memory.sent if sent[0] == "Query"][-1:]
         assert body["IndexName"] == "LSI1"
         assert body["ExpressionAttributeNames"]["#pk"] == "PK"
         assert body["ConsistentRead"] is False
 
 
-async def test_it_is_read_consistently(world: World) -> None:
-    (post, user), comments = next(iter(stored(world).items()))
+async def test_it_is_read_consistently(api: MemoryEndpoint) -> None:
+    (post, user), comments = next(iter(stored(api).items()))
     for _ in range(4):
-        found: Any = await world.ask(QUERY % "body", {"post": post, "user": user, "now": True})
+        found: Any = await api.ask(QUERY % "body", {"post": post, "user": user, "now": True})
     assert [node["commentId"] for node in found["commentsOfReader"]["nodes"]] == comments[:1]
-    assert world.calls == ["Query"]
-    assert [body["ConsistentRead"] for name, body in world.memory.sent if name == "Query"][-1]
+    assert api.calls == ["Query"]
+    assert [body["ConsistentRead"] for name, body in api.memory.sent if name == "Query"][-1]
 
 
 @pytest.mark.parametrize("lanes", [True, False], ids=["lane", "reference"])
 @pytest.mark.parametrize(("field", "calls"), [("createdAt", 1), ("body", 2)])
 async def test_what_it_does_not_carry_is_read_from_the_table(lanes: bool, field: str, calls: int) -> None:
-    world = served(SMALLER, lanes=lanes)
-    (post, user), comments = next(iter(stored(world).items()))
+    api = api_for(SMALLER, lanes=lanes)
+    (post, user), comments = next(iter(stored(api).items()))
     query = (QUERY % field).replace(", $now: Boolean", "").replace(", consistent: $now", "")
     for _ in range(4):
-        found: Any = await world.ask(query, {"post": post, "user": user})
+        found: Any = await api.ask(query, {"post": post, "user": user})
     assert [node["commentId"] for node in found["commentsOfReader"]["nodes"]] == comments[:1]
-    assert len(world.calls) == calls
-    assert ("lane" in world.lanes) is lanes
+    assert len(api.calls) == calls
+    assert ("lane" in api.lanes) is lanes
 
 
 @pytest.mark.parametrize("lanes", [True, False], ids=["lane", "reference"])
 async def test_an_item_that_has_left_its_place_in_the_index_is_left_out(lanes: bool) -> None:
     """The index of a moment ago leads to an item that is elsewhere in it now."""
-    world = served(SMALLER, lanes=lanes)
-    (post, user), comments = next((at, names) for at, names in stored(world).items() if len(names) > 1)
+    api = api_for(SMALLER, lanes=lanes)
+    (post, user), comments = next((at, names) for at, names in stored(api).items() if len(names) > 1)
     query = (QUERY % "body").replace(", $now: Boolean", "").replace(", consistent: $now", "")
     for _ in range(4):
-        await world.ask(query, {"post": post, "user": user})
-    rows, read = world.memory.rows, world.memory.call
+        await api.ask(query, {"post": post, "user": user})
+    rows, read = api.memory.rows, api.memory.call
     [at] = [
         key
         for key, row in rows.items()
@@ -110,34 +110,34 @@ async def test_an_item_that_has_left_its_place_in_the_index_is_left_out(lanes: b
             rows[at] = {**rows[at], "LSI1SK": {"S": "BY#somebody#2026"}}
         return await read(operation, body, **more)
 
-    world.memory.call = call  # type: ignore[method-assign]
-    found = await world.ask(query, {"post": post, "user": user})
+    api.memory.call = call  # type: ignore[method-assign]
+    found = await api.ask(query, {"post": post, "user": user})
     assert found["commentsOfReader"]["nodes"] == []
     assert found["commentsOfReader"]["pageInfo"]["hasNextPage"]
-    assert ("lane" in world.lanes) is lanes
+    assert ("lane" in api.lanes) is lanes
 
 
-async def test_the_rows_of_another_tenant_are_not_there(world: World) -> None:
+async def test_the_rows_of_another_tenant_are_not_there(api: MemoryEndpoint) -> None:
     """INVARIANT: a local index has the table's partitions, and policies compare the same leading keys."""
-    (post, user), _ = next(iter(stored(world).items()))
-    found = await world.ask(QUERY % "createdAt", {"post": post, "user": user}, token="initech/viewer")
+    (post, user), _ = next(iter(stored(api).items()))
+    found = await api.ask(QUERY % "createdAt", {"post": post, "user": user}, token="initech/viewer")
     assert found["commentsOfReader"]["nodes"] == []
-    keys = [body["ExpressionAttributeValues"][":pk"]["S"] for name, body in world.memory.sent if name == "Query"]
+    keys = [body["ExpressionAttributeValues"][":pk"]["S"] for name, body in api.memory.sent if name == "Query"]
     assert all(key.startswith("TENANT#initech#") for key in keys)
 
 
-async def test_a_change_moves_the_entry_and_leaves_the_item(world: World) -> None:
+async def test_a_change_moves_the_entry_and_leaves_the_item(api: MemoryEndpoint) -> None:
     """What the index has follows from the values, as on every index."""
-    (post, _), _ = next(iter(stored(world).items()))
+    (post, _), _ = next(iter(stored(api).items()))
     create = """mutation ($post: ID!, $user: ID!) { createComment(input: {postId: $post, userId: $user, body: "b"}) {
       comment { commentId } errors { code } } }"""
-    made = await world.ask(create, {"post": post, "user": "u-1001"}, token="acme/admin")
+    made = await api.ask(create, {"post": post, "user": "u-1001"}, token="acme/admin")
     assert made["createComment"]["errors"] == []
     name = made["createComment"]["comment"]["commentId"]
-    [row] = [row for row in world.memory.rows.values() if row.get("commentId") == {"S": name}]
+    [row] = [row for row in api.memory.rows.values() if row.get("commentId") == {"S": name}]
     assert row["LSI1SK"]["S"].startswith("BY#u-1001#")
     assert row["PK"]["S"] == f"TENANT#acme#POST#{post}"
-    found: Any = await world.ask(QUERY % "body", {"post": post, "user": "u-1001", "now": True})
+    found: Any = await api.ask(QUERY % "body", {"post": post, "user": "u-1001", "now": True})
     assert found["commentsOfReader"]["nodes"] == [{"commentId": name, "body": "b"}]
 
 
@@ -147,7 +147,7 @@ async def test_the_sandbox_makes_it_and_answers_consistently() -> None:
         assert await tables.create(engine, "local", with_local_index().table)
         row = {"PK": {"S": "P"}, "SK": {"S": "S"}, "LSI1SK": {"S": "BY#1"}, "postId": {"S": "p"}}
         await tables.fill(engine, "local", [row])
-        answer = await ask(
+        answer = await call_engine(
             engine,
             "Query",
             {
@@ -176,10 +176,10 @@ def test_terraform_gets_it_beside_the_global_ones() -> None:
 
 
 def test_its_capacity_is_that_of_the_table() -> None:
-    wanted = demand(with_local_index(), DEFAULTS)
-    assert "LSI1" not in wanted.places
-    assert {row.place for row in wanted.rows if row.name == "commentsOfReader"} == {"table"}
-    assert wanted.need("table").write > demand(MODEL, DEFAULTS).need("table").write
+    demanded = demand(with_local_index(), DEFAULTS)
+    assert "LSI1" not in demanded.places
+    assert {row.place for row in demanded.rows if row.name == "commentsOfReader"} == {"table"}
+    assert demanded.need("table").write > demand(MODEL, DEFAULTS).need("table").write
 
 
 @pytest.mark.parametrize(

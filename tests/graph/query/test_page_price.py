@@ -46,8 +46,8 @@ def test_a_longer_time_takes_more_buckets_up_to_the_most_that_are_read() -> None
     until = datetime(2026, 11, 17, tzinfo=UTC)
     spans = (timedelta(hours=1), timedelta(hours=12), timedelta(days=400), timedelta(days=4_000))
     readings = price("readings")
-    asked = [{"recordedAt": {"from": until - span, "to": until}} for span in spans]
-    hour, half_day, year, decade = (readings.each(arguments)[0] for arguments in asked)
+    ranges = [{"recordedAt": {"from": until - span, "to": until}} for span in spans]
+    hour, half_day, year, decade = (readings.each(arguments)[0] for arguments in ranges)
     assert hour < half_day < year == decade
     assert readings.each({"lastHours": MAX_BUCKETS})[0] == decade
 

@@ -9,7 +9,7 @@ from gateway.demo import MODEL
 from gateway.graph.query.paging import take_arguments
 from gateway.model.patterns import ListOrder
 from gateway.store.plan import Range
-from tests.graph.fixtures import World, no_lanes
+from tests.graph.fixtures import MemoryEndpoint, no_lanes
 
 LISTS = {
     "shards": "activeOrders",
@@ -28,12 +28,12 @@ def query(name: str) -> str:
     return WALK.format(field=f"{LISTS[name]}({PAGING})", key="orderId")
 
 
-async def walked(world: World, name: str, order: str | None, *, backward: bool = False) -> list[Any]:
+async def walked(api: MemoryEndpoint, name: str, order: str | None, *, backward: bool = False) -> list[Any]:
     seen: list[Any] = []
     cursor = None
     for _ in range(100):
-        asked = {"last": 3, "before": cursor} if backward else {"first": 3, "after": cursor}
-        page = (await world.ask(query(name), {"order": order, **asked}))["page"]
+        window = {"last": 3, "before": cursor} if backward else {"first": 3, "after": cursor}
+        page = (await api.ask(query(name), {"order": order, **window}))["page"]
         seen = page["nodes"] + seen if backward else seen + page["nodes"]
         if not page["pageInfo"]["hasPreviousPage" if backward else "hasNextPage"]:
             return seen
@@ -42,8 +42,8 @@ async def walked(world: World, name: str, order: str | None, *, backward: bool =
 
 
 @pytest.fixture
-def world() -> World:
-    made = World()
+def api() -> MemoryEndpoint:
+    made = MemoryEndpoint()
     for row in made.memory.rows.values():
         row.pop("ttl", None)  # the readings have expired long ago
     return made
@@ -51,31 +51,31 @@ def world() -> World:
 
 @pytest.mark.parametrize("name", LISTS)
 @pytest.mark.parametrize("lanes", [True, False])
-async def test_a_list_is_walked_both_ways_in_both_orders(world: World, name: str, lanes: bool) -> None:
+async def test_a_list_is_walked_both_ways_in_both_orders(api: MemoryEndpoint, name: str, lanes: bool) -> None:
     if not lanes:
-        world.endpoint = replace(world.endpoint, lanes=no_lanes(world))
-    own = await walked(world, name, None)
+        api.endpoint = replace(api.endpoint, lanes=no_lanes(api))
+    own = await walked(api, name, None)
     assert len(own) > 3
-    orders = [await walked(world, name, order) for order in ("NEWEST_FIRST", "OLDEST_FIRST")]
+    orders = [await walked(api, name, order) for order in ("NEWEST_FIRST", "OLDEST_FIRST")]
     assert sorted(orders, key=lambda each: each != own) == [own, own[::-1]]
     for order, forwards in zip(("NEWEST_FIRST", "OLDEST_FIRST"), orders, strict=True):
-        assert await walked(world, name, order, backward=True) == forwards
-    assert not lanes or set(world.lanes) == {"lane"}
+        assert await walked(api, name, order, backward=True) == forwards
+    assert not lanes or set(api.lanes) == {"lane"}
 
 
 @pytest.mark.parametrize("name", LISTS)
-async def test_a_cursor_of_one_order_is_refused_for_the_other(world: World, name: str) -> None:
-    newest = (await world.ask(query(name), {"order": "NEWEST_FIRST", "first": 1}))["page"]["edges"][0]["cursor"]
-    oldest = (await world.ask(query(name), {"order": "OLDEST_FIRST", "first": 1}))["page"]["edges"][0]["cursor"]
+async def test_a_cursor_of_one_order_is_refused_for_the_other(api: MemoryEndpoint, name: str) -> None:
+    newest = (await api.ask(query(name), {"order": "NEWEST_FIRST", "first": 1}))["page"]["edges"][0]["cursor"]
+    oldest = (await api.ask(query(name), {"order": "OLDEST_FIRST", "first": 1}))["page"]["edges"][0]["cursor"]
     for order, cursor in (("OLDEST_FIRST", newest), ("NEWEST_FIRST", oldest)):
-        [error] = (await world.post(query(name), {"order": order, "after": cursor})).json()["errors"]
+        [error] = (await api.post(query(name), {"order": order, "after": cursor})).json()["errors"]
         assert error["extensions"]["code"] == "BAD_USER_INPUT"
         assert "the cursor does not belong to this list" in error["message"]
 
 
-async def test_the_listings_own_order_is_the_same_asked_for_or_not(world: World) -> None:
-    plain = (await world.ask(query("shards"), {"first": 1}))["page"]
-    assert (await world.ask(query("shards"), {"first": 1, "order": "NEWEST_FIRST"}))["page"] == plain
+async def test_the_listings_own_order_is_the_same_asked_for_or_not(api: MemoryEndpoint) -> None:
+    plain = (await api.ask(query("shards"), {"first": 1}))["page"]
+    assert (await api.ask(query("shards"), {"first": 1, "order": "NEWEST_FIRST"}))["page"] == plain
 
 
 def test_what_a_plan_reads_is_left_of_the_arguments() -> None:

@@ -13,7 +13,7 @@ from gateway.model.entity import Total
 from gateway.store.capacity_units import query_units
 from gateway.store.plan import ReadLimits
 from tests.fixtures import EXAMPLES
-from tests.graph.fixtures import SCHEMA, World
+from tests.graph.fixtures import SCHEMA, MemoryEndpoint
 from tests.graph.query.test_call_counts import OPERATIONS, _orders
 
 LIMITS = ReadLimits(page=100, default_page=20)
@@ -170,13 +170,13 @@ def test_a_field_that_is_asked_for_in_two_fragments_counts_once() -> None:
     assert estimate(query) == 1
 
 
-def test_of_the_types_behind_a_global_id_the_dearest_counts() -> None:
+def test_the_most_expensive_type_behind_a_global_id_counts() -> None:
     one = '{ node(id: "x") { ... on User { name } } }'
-    dear = (
+    expensive = (
         '{ node(id: "x") { ... on Order { user { name } } ... on User { orders(first: 100) { nodes { orderId } } } } }'
     )
     assert estimate(one) == 1, "an item may be read strongly"
-    assert estimate(dear) == 1 + page(100, 600)
+    assert estimate(expensive) == 1 + page(100, 600)
 
 
 def test_a_change_costs_its_writes() -> None:
@@ -214,13 +214,12 @@ def test_an_unknown_operation_has_no_price() -> None:
 
 async def test_queries_take_no_more_than_their_estimate() -> None:
     """With pages as full and items as large as declared, or smaller."""
-    world = World(cost_limits=CostLimits(1e9))
-    world.memory.put(_orders(60))
+    api = MemoryEndpoint(cost_limits=CostLimits(1e9))
+    api.memory.put(_orders(60))
     examples = [(each.query, dict(each.variables_of("acme"))) for each in EXAMPLES]
     for query, variables in [*examples, *((query, {}) for _, query, _ in OPERATIONS)]:
         if "mutation" not in query:
-            body = {"query": query, "variables": variables, "extensions": {"cost": True}}
-            response = await world.client.post("/graphql", json=body, headers={"Authorization": "Bearer acme/admin"})
+            response = await api.post(query, variables, "acme/admin", extensions={"cost": True})
             cost = response.json()["extensions"]["cost"]
             assert 0 <= cost["actual"] <= cost["estimate"], query
 

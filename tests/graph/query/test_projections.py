@@ -13,8 +13,8 @@ from gateway.model.table import Index, TableSpec
 from gateway.store.capacity_units import query_units, read_units
 from gateway.store.item_sizes import expected_entry_bytes, expected_item_bytes
 from gateway.store.plan import ReadLimits
-from tests.graph.fixtures import World, no_lanes
-from tests.graph.query.coded_shop import projected_shop, setting_of
+from tests.graph.fixtures import MemoryEndpoint, no_lanes
+from tests.graph.query.coded_shop import projected_shop, served_model
 
 CARRIED = "{ ordersByStatus(status: SHIPPED, first: 50) { nodes { orderId total } } }"
 MORE = "{ ordersByStatus(status: SHIPPED, first: 50) { nodes { orderId total status note } } }"
@@ -24,22 +24,22 @@ PAGES = """query ($first: Int, $after: String, $last: Int, $before: String) {
 
 
 @pytest.fixture(params=[True, False], ids=["lane", "reference"])
-def shop(request: pytest.FixtureRequest) -> World:
-    world = World(setting=projected_shop())
+def shop(request: pytest.FixtureRequest) -> MemoryEndpoint:
+    api = MemoryEndpoint(served=projected_shop())
     if not request.param:
-        world.endpoint = replace(world.endpoint, lanes=no_lanes(world))
-    return world
+        api.endpoint = replace(api.endpoint, lanes=no_lanes(api))
+    return api
 
 
-def of(world: World, entity: str) -> dict[tuple[str, str], dict[str, Any]]:
+def of(api: MemoryEndpoint, entity: str) -> dict[tuple[str, str], dict[str, Any]]:
     return {
         key: row
-        for key, row in world.memory.rows.items()
+        for key, row in api.memory.rows.items()
         if key[0].startswith("TENANT#acme#") and row["EntityType"]["S"] == entity and "CopyOf" not in row
     }
 
 
-async def test_what_the_index_carries_is_one_query_and_the_rest_one_batch_more(shop: World) -> None:
+async def test_what_the_index_carries_is_one_query_and_the_rest_one_batch_more(shop: MemoryEndpoint) -> None:
     few = (await shop.ask(CARRIED))["ordersByStatus"]["nodes"]
     queries = shop.calls.count("Query")
     assert set(shop.calls) == {"Query"}
@@ -50,13 +50,13 @@ async def test_what_the_index_carries_is_one_query_and_the_rest_one_batch_more(s
     assert "reference" in shop.lanes or set(shop.lanes) == {"lane"}
 
 
-async def test_it_answers_what_an_index_of_whole_items_answers(shop: World) -> None:
-    whole = World(setting=setting_of(replace(shop.setting.model, table=TableSpec())))
+async def test_it_answers_what_an_index_of_whole_items_answers(shop: MemoryEndpoint) -> None:
+    whole = MemoryEndpoint(served=served_model(replace(shop.served.model, table=TableSpec())))
     for query in (CARRIED, MORE, PAGES, '{ userByEmail(email: "nobody@example.com") { userId } }'):
         assert await shop.ask(query) == await whole.ask(query)
 
 
-async def test_the_items_of_all_parents_come_in_the_same_batches(shop: World) -> None:
+async def test_the_items_of_all_parents_come_in_the_same_batches(shop: MemoryEndpoint) -> None:
     query = "{ categories(first: 50) { nodes { products(first: 5) { nodes { productId title } } } } }"
     found = (await shop.ask(query))["categories"]["nodes"]
     assert len(found) > 1
@@ -66,7 +66,7 @@ async def test_the_items_of_all_parents_come_in_the_same_batches(shop: World) ->
     assert len(shop.calls) - shop.calls.count("Query") == 2
 
 
-async def test_an_item_that_is_gone_is_left_out_and_the_pages_stay_honest(shop: World) -> None:
+async def test_an_item_that_is_gone_is_left_out_and_the_pages_stay_honest(shop: MemoryEndpoint) -> None:
     """The index of the memory is filled from the rows, so the rows of the table are taken out of its answers."""
     gone = _hide_half(shop)
     walked, cursor = [], None
@@ -90,7 +90,7 @@ async def test_an_item_that_is_gone_is_left_out_and_the_pages_stay_honest(shop: 
     assert backward == walked[::-1]
 
 
-async def test_an_item_that_has_left_its_place_in_the_index_is_left_out(shop: World) -> None:
+async def test_an_item_that_has_left_its_place_in_the_index_is_left_out(shop: MemoryEndpoint) -> None:
     def moved(answer: dict[str, Any]) -> dict[str, Any]:
         for row in answer.get("Responses", {}).get(shop.memory.name, ()):
             row["GSI2PK"] = {"S": row["GSI2PK"]["S"].replace("SHIPPED", "DELIVERED")}
@@ -101,9 +101,9 @@ async def test_an_item_that_has_left_its_place_in_the_index_is_left_out(shop: Wo
     assert (await shop.ask(MORE))["ordersByStatus"]["nodes"] == []
 
 
-def _hide_half(world: World) -> set[str]:
+def _hide_half(api: MemoryEndpoint) -> set[str]:
     """Every other order is missing when it is asked for by its key."""
-    orders = sorted(row["orderId"]["S"] for row in of(world, "Order").values())
+    orders = sorted(row["orderId"]["S"] for row in of(api, "Order").values())
     gone = set(orders[::2])
 
     def missing(answer: dict[str, Any]) -> dict[str, Any]:
@@ -113,11 +113,11 @@ def _hide_half(world: World) -> set[str]:
             answer["Responses"][name] = [row for row in rows if row.get("orderId", {}).get("S") not in gone]
         return answer
 
-    world.memory.always |= {"BatchGetItem": missing, "GetItem": missing}
+    api.memory.always |= {"BatchGetItem": missing, "GetItem": missing}
     return gone
 
 
-async def test_no_item_of_another_tenant_is_asked_for(shop: World, caplog: pytest.LogCaptureFixture) -> None:
+async def test_no_item_of_another_tenant_is_asked_for(shop: MemoryEndpoint, caplog: pytest.LogCaptureFixture) -> None:
     """INVARIANT: an entry that another tenant put into this tenant's index leads nowhere."""
     own = (await shop.ask(MORE))["ordersByStatus"]["nodes"]
     row = next(row for row in of(shop, "Order").values() if row["status"]["S"] == "SHIPPED")
@@ -127,11 +127,11 @@ async def test_no_item_of_another_tenant_is_asked_for(shop: World, caplog: pytes
         assert (await shop.ask(MORE))["ordersByStatus"]["nodes"] == own
     assert "foreign_row" in str(caplog.records[-1].__dict__)
     assert "reference" in shop.lanes or shop.lanes["foreign_row"] == 1, "a lane steps back before it asks"
-    asked = [body for operation, body in shop.memory.sent if operation != "Query"]
-    assert "globex" not in str(asked)
+    gets = [body for operation, body in shop.memory.sent if operation != "Query"]
+    assert "globex" not in str(gets)
 
 
-async def test_keys_only_reads_even_a_count_of_edges_through_the_table(shop: World) -> None:
+async def test_keys_only_reads_even_a_count_of_edges_through_the_table(shop: MemoryEndpoint) -> None:
     category = next(iter(of(shop, "Product").values()))["categoryId"]["S"]
     query = "query ($id: ID!) { productsByCategory(categoryId: $id, first: 3) { edges { cursor } } }"
     found = (await shop.ask(query, {"id": category}))["productsByCategory"]["edges"]
@@ -140,7 +140,7 @@ async def test_keys_only_reads_even_a_count_of_edges_through_the_table(shop: Wor
     assert len(shop.calls) == 2
 
 
-async def test_a_role_sees_the_same_nulls(shop: World) -> None:
+async def test_a_role_sees_the_same_nulls(shop: MemoryEndpoint) -> None:
     answer = (
         await shop.post("{ allUsers(first: 2) { nodes { userId name createdAt } } }", token="acme/support")
     ).json()
@@ -162,9 +162,9 @@ async def test_a_list_of_posts_costs_less_without_their_texts() -> None:
     """What docs/capacity.md says of 20 posts of 6 KB, as the engine counts it."""
     units = {}
     for table in (MODEL.table, TableSpec(indexes=(*TableSpec().indexes, Index("GSI4"), Index("GSI5")))):
-        world = World(setting=setting_of(_with(table)))
-        posts = [world.memory.rows.pop(key) for key, row in of(world, "Post").items() if "GSI4PK" in row]
-        world.memory.put(
+        api = MemoryEndpoint(served=served_model(_with(table)))
+        posts = [api.memory.rows.pop(key) for key, row in of(api, "Post").items() if "GSI4PK" in row]
+        api.memory.put(
             [
                 {
                     **posts[0],
@@ -175,7 +175,7 @@ async def test_a_list_of_posts_costs_less_without_their_texts() -> None:
                 for number in range(20)
             ]
         )
-        units[table] = await _consumed(world, posts[0]["category"]["S"])
+        units[table] = await _consumed(api, posts[0]["category"]["S"])
     assert [*units.values()] == [1, 16]
 
 
@@ -184,16 +184,16 @@ def _with(table: TableSpec) -> Any:
     return replace(MODEL, domains=domains, table=table)
 
 
-async def _consumed(world: World, category: str) -> float:
+async def _consumed(api: MemoryEndpoint, category: str) -> float:
     found: list[float] = []
 
     def noted(answer: dict[str, Any]) -> dict[str, Any]:
         found.append(answer["ConsumedCapacity"]["CapacityUnits"])
         return answer
 
-    world.memory.always["Query"] = noted
+    api.memory.always["Query"] = noted
     query = "query ($c: ID!) { postsByCategory(category: $c, first: 20) { nodes { postId title } } }"
-    assert len((await world.ask(query, {"c": category}))["postsByCategory"]["nodes"]) == 20
+    assert len((await api.ask(query, {"c": category}))["postsByCategory"]["nodes"]) == 20
     return sum(found)
 
 

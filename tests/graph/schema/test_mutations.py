@@ -16,7 +16,7 @@ from gateway.ops.policies.files import permissions_for
 from gateway.store.rows import Item
 from gateway.store.write.faults import Fault, Rejected
 from gateway.store.write.writer import MutationResult, Writer
-from tests.graph.fixtures import Setting, World
+from tests.graph.fixtures import MemoryEndpoint, ServedModel
 from tests.model.build import model, thing
 
 FULL = ErrorCode("FULL", "the course is full")
@@ -53,13 +53,13 @@ MODEL = model(
     error_codes=(FULL,),
 )
 SCHEMA = build_schema(MODEL)
-SETTING = Setting(MODEL, SCHEMA, permissions_for(generated(MODEL), MODEL), [])
+SERVED = ServedModel(MODEL, SCHEMA, permissions_for(generated(MODEL), MODEL), [])
 
 
 async def change(label: str) -> Any:
     query = """mutation ($label: String!) { changeThing(input: {label: $label}) {
       thing { label } item count errors { code field message currentVersion } } }"""
-    data = await World(setting=SETTING).ask(query, {"label": label}, token="acme/editor")
+    data = await MemoryEndpoint(served=SERVED).ask(query, {"label": label}, token="acme/editor")
     return data["changeThing"]
 
 
@@ -109,7 +109,7 @@ async def test_an_undeclared_error_code_is_an_internal_error_that_says_what_to_d
 ) -> None:
     """Also where the condition that it explains would hold, so the first call of the mutation finds it."""
     query = "mutation ($label: String!) { changeThing(input: {label: $label}) { errors { code } } }"
-    answer = (await World(setting=SETTING).post(query, {"label": label}, token="acme/editor")).json()
+    answer = (await MemoryEndpoint(served=SERVED).post(query, {"label": label}, token="acme/editor")).json()
     assert answer["data"] == {"changeThing": None}
     assert answer["errors"][0]["extensions"]["code"] == "INTERNAL"
     assert "the error code `LATE` is not declared; add it to `Domain(error_codes=...)`" in caplog.text

@@ -8,7 +8,7 @@ import pytest
 from graphql import GraphQLNonNull
 
 from gateway.graph.schema.schema import core_schema
-from tests.graph.fixtures import World, no_lanes
+from tests.graph.fixtures import MemoryEndpoint, no_lanes
 
 TOO_MANY = json.dumps([f"o-{each}" for each in range(101)])
 FAILING = {
@@ -19,20 +19,20 @@ FAILING = {
 }
 
 
-def test_every_field_of_the_query_is_nullable(world: World) -> None:
-    query = core_schema(world.setting.schema).query_type
+def test_every_field_of_the_query_is_nullable(api: MemoryEndpoint) -> None:
+    query = core_schema(api.served.schema).query_type
     assert query is not None
     assert not [name for name, field in query.fields.items() if isinstance(field.type, GraphQLNonNull)]
 
 
 @pytest.mark.parametrize("lanes", [True, False])
 @pytest.mark.parametrize("failing", FAILING.values(), ids=FAILING)
-async def test_a_failing_root_field_leaves_the_others_alone(world: World, failing: str, lanes: bool) -> None:
+async def test_a_failing_root_field_leaves_the_others_alone(api: MemoryEndpoint, failing: str, lanes: bool) -> None:
     if not lanes:
-        world.endpoint = replace(world.endpoint, lanes=no_lanes(world))
+        api.endpoint = replace(api.endpoint, lanes=no_lanes(api))
     good = '{ product(productId: "p-1001") { title } categories(first: 2) { nodes { title } } %s }'
-    alone: dict[str, Any] = (await world.post(good % "")).json()["data"]
-    answer = (await world.post(good % failing)).json()
+    alone: dict[str, Any] = (await api.post(good % "")).json()["data"]
+    answer = (await api.post(good % failing)).json()
     assert answer["data"] == {**alone, "bad": None}
     [error] = answer["errors"]
     assert error["path"] == ["bad"]

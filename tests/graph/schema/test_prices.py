@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gateway.graph.schema.schema import core_schema
-from tests.graph.fixtures import SCHEMA, World
+from tests.graph.fixtures import SCHEMA, MemoryEndpoint
 
 CORE: Any = core_schema(SCHEMA)
 ORDER = '{userId: "u-1001", lines: [{productId: "p-1001", quantity: 1}, {productId: "p-1002", quantity: 1}]}'
@@ -53,7 +53,5 @@ def test_every_field_that_reads_or_writes_says_its_cost() -> None:
 
 
 async def estimate(text: str) -> float:
-    headers = {"Authorization": "Bearer acme/admin"}
-    body = {"query": text, "extensions": {"cost": True}}
-    answer = (await World().client.post("/graphql", json=body, headers=headers)).json()
+    answer = (await MemoryEndpoint().post(text, token="acme/admin", extensions={"cost": True})).json()
     return float(answer["extensions"]["cost"]["estimate"])

@@ -18,7 +18,7 @@ from gateway.model.types import Blob, Field, Id, Integer, SetOf, Struct, Text
 from gateway.ops.policies.files import permissions_for
 from gateway.settings import Settings
 from gateway.store.plan import ReadLimits
-from tests.graph.fixtures import SCHEMA, Setting, World, no_lanes
+from tests.graph.fixtures import SCHEMA, MemoryEndpoint, ServedModel, no_lanes
 
 THING = Entity(
     name="Thing",
@@ -46,7 +46,7 @@ PATTERNS = (
 )
 THINGS = Domain(name="things", description="Things.", entities=(THING,), patterns=PATTERNS, mutations=crud(THING))
 MODEL = Model(domains=(THINGS,))
-SETTING = Setting(MODEL, build_schema(MODEL), permissions_for(generated(MODEL), MODEL), [])
+SERVED = ServedModel(MODEL, build_schema(MODEL), permissions_for(generated(MODEL), MODEL), [])
 # a condition keeps a query from being compiled
 EVERYTHING = """query ($on: Boolean = true) { %s
   thing(thingId: "a") { ...All ...All ... on Node { id } ... on Thing { version } parent { thingId parent { size } } }
@@ -57,20 +57,20 @@ PICTURE = "AP9oaQ=="
 
 
 @pytest.fixture
-async def things() -> World:
-    world = World(setting=SETTING)
+async def things() -> MemoryEndpoint:
+    api = MemoryEndpoint(served=SERVED)
     create = "mutation ($thing: CreateThingInput!) { createThing(input: $thing) { errors { message } } }"
     place = {"city": "Ulm"}
     for thing in (
         {"thingId": "a", "size": 1, "picture": PICTURE, "tags": ["z", "b"], "place": place, "parentId": "b"},
         {"thingId": "b", "size": 2, "place": place, "ownerId": "a"},
     ):
-        made = await world.ask(create, {"thing": thing}, token="acme/editor")
+        made = await api.ask(create, {"thing": thing}, token="acme/editor")
         assert made == {"createThing": {"errors": []}}
-    return world
+    return api
 
 
-async def test_every_kind_is_answered_as_graphql_core_answers_it(things: World) -> None:
+async def test_every_kind_is_answered_as_graphql_core_answers_it(things: MemoryEndpoint) -> None:
     query = EVERYTHING % "__typename @skip(if: $on)"
     answer = await things.ask(query)
     assert things.lanes == {"lane": 1}
@@ -88,7 +88,7 @@ async def test_every_kind_is_answered_as_graphql_core_answers_it(things: World) 
     [("size", {"N": str(2**40)}, ["thing", "size"]), ("place", {"M": {}}, ["thing", "place", "city"])],
 )
 async def test_what_a_row_should_not_hold_is_an_error_of_its_field(
-    things: World, name: str, stored: dict[str, Any], path: list[str]
+    things: MemoryEndpoint, name: str, stored: dict[str, Any], path: list[str]
 ) -> None:
     things.memory.rows["TENANT#acme#THING#a", "META"][name] = stored
     query = 'query { thing(thingId: "a") { size place { city } } }'
@@ -99,7 +99,9 @@ async def test_what_a_row_should_not_hold_is_an_error_of_its_field(
 
 
 @pytest.mark.parametrize("condition", ["", "@include(if: true)"])
-async def test_a_reference_by_an_attribute_that_the_role_may_not_read_is_refused(things: World, condition: str) -> None:
+async def test_a_reference_by_an_attribute_that_the_role_may_not_read_is_refused(
+    things: MemoryEndpoint, condition: str
+) -> None:
     query = f'{{ thing(thingId: "b") {{ size {condition} owner {{ thingId }} }} }}'
     assert (await things.ask(query))["thing"]["owner"] == {"thingId": "a"}
     answer = (await things.post(query, token="acme/support")).json()
@@ -111,16 +113,16 @@ async def test_a_reference_by_an_attribute_that_the_role_may_not_read_is_refused
 
 @pytest.mark.parametrize("condition", ["", "@include(if: true)"])
 async def test_where_a_list_is_empty_the_one_item_of_it_is_null(condition: str) -> None:
-    world = World(setting=SETTING)
-    assert await world.ask(f"{{ someThing {{ thingId {condition} }} }}") == {"someThing": None}
+    api = MemoryEndpoint(served=SERVED)
+    assert await api.ask(f"{{ someThing {{ thingId {condition} }} }}") == {"someThing": None}
 
 
-async def test_an_id_with_too_many_parts_is_null(things: World) -> None:
+async def test_an_id_with_too_many_parts_is_null(things: MemoryEndpoint) -> None:
     made = global_id(tenant_id("acme"), "Thing", ("a", "b"))
     assert await things.ask("query ($id: ID!) { node(id: $id) { id } }", {"id": made}) == {"node": None}
 
 
-async def test_a_required_attribute_cannot_be_removed(things: World) -> None:
+async def test_a_required_attribute_cannot_be_removed(things: MemoryEndpoint) -> None:
     remove = 'mutation { updateThing(input: {thingId: "a", size: null}) { errors { code field } } }'
     answer = await things.ask(remove, token="acme/admin")
     assert answer == {"updateThing": {"errors": [{"code": "INVALID", "field": "size"}]}}

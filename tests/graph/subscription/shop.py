@@ -1,4 +1,4 @@
-"""The demo domains in memory with subscriptions: what is written is told of as the table's stream would."""
+"""The demo domains in memory with subscriptions: what is written is announced as by the table's stream."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -16,7 +16,7 @@ from gateway.testing.notes import NotesOfMemory
 from gateway.testing.services import TABLE, CallLog, MemorySts, fetch_keys, settings, token
 from gateway.testing.subscriber import Events, subscribed
 from tests.fixtures import aws
-from tests.graph.fixtures import SHIPPED
+from tests.graph.fixtures import DEMO_SHOP
 
 ITEM = "subscription Item($id: ID!) { orderChanged(orderId: $id) { orderId status } }"
 LIST = """subscription List($user: ID!) { ordersOfUserChanged(userId: $user, first: 3) {
@@ -71,12 +71,12 @@ async def shop(bus: InProcessBus | None = None, memory: Memory | None = None, **
     lines = list[dict[str, Any]]()
     bus = bus or InProcessBus()
     if memory is None:
-        memory = Memory(MODEL.table, TABLE, rows=dict(SHIPPED.rows))
+        memory = Memory(MODEL.table, TABLE, rows=dict(DEMO_SHOP.rows))
         memory.on_change = NotesOfMemory(MODEL.table, bus).publish
     log, draining = CallLog(memory), list[bool]()
     services = Services(log, MemorySts(), fetch_keys, bus=bus)
     gateway = build_gateway(
-        settings(**changes), aws(), lines.append, services, SHIPPED.loaded, draining=lambda: bool(draining)
+        settings(**changes), aws(), lines.append, services, DEMO_SHOP.loaded, draining=lambda: bool(draining)
     )
     client = AsyncGatewayClient(gateway.endpoint, log, tuple(MODEL.roles), gateway.streaming.socket)
     try:

@@ -25,19 +25,19 @@ class Reading:
     async def next(self) -> FeedChange:
         async with asyncio.timeout(PATIENCE):
             while True:
-                told = await anext(self._changes)
-                if isinstance(told, FeedChange):
-                    self.position = told.position
-                    return told
-                self.position = told
+                change = await anext(self._changes)
+                if isinstance(change, FeedChange):
+                    self.position = change.position
+                    return change
+                self.position = change
 
     async def until_idle(self) -> list[FeedChange]:
-        """What is told until a position says that it was everything."""
+        """The changes until a position says that there are no more."""
         found: list[FeedChange] = []
         async with asyncio.timeout(PATIENCE):
-            while isinstance(told := await anext(self._changes), FeedChange):
-                found.append(told)
-            self.position = told
+            while isinstance(change := await anext(self._changes), FeedChange):
+                found.append(change)
+            self.position = change
         return found
 
 
@@ -61,14 +61,14 @@ async def test_changes_come_with_the_item_as_it_is() -> None:
         assert await reading.until_idle() == []
         order = await served.order()
         await served.set_status(order["orderId"], "SHIPPED")
-        told = await reading.until_idle()
-        [change] = [each for each in told if each.type == "Order"]
+        received = await reading.until_idle()
+        [change] = [each for each in received if each.type == "Order"]
         assert change.item is not None
         assert (change.kind, change.item["status"], change.item["orderId"]) == ("changed", "SHIPPED", order["orderId"])
-        assert {each.type for each in told} == {"Order", "OrderEvent"}
+        assert {each.type for each in received} == {"Order", "OrderEvent"}
 
 
-async def test_it_resumes_after_a_position_and_tells_each_item_once() -> None:
+async def test_it_resumes_after_a_position_and_sends_each_item_once() -> None:
     async with shop() as served:
         order = await served.order()
         async with await _follow(served) as changes:
@@ -99,9 +99,9 @@ async def test_a_role_is_told_what_it_may_read_and_no_attribute_more() -> None:
         assert "note" not in change.item
 
 
-@pytest.mark.parametrize(("subject", "told"), [("own", True), ("u-1002", False)])
-async def test_a_role_of_own_rows_is_told_of_its_own(subject: str, told: bool) -> None:
-    """`User` lies in the partition of its subject: a change of another's is not told."""
+@pytest.mark.parametrize(("subject", "expected"), [("own", True), ("u-1002", False)])
+async def test_a_role_of_own_rows_receives_its_own_changes(subject: str, expected: bool) -> None:
+    """`User` lies in the partition of its subject: a change of another's is not sent."""
     async with shop() as served:
         subject = "u-1001" if subject == "own" else subject
         async with await _follow(served, role="customer", subject=subject) as changes:
@@ -113,10 +113,10 @@ async def test_a_role_of_own_rows_is_told_of_its_own(subject: str, told: bool) -
             assert served.memory.on_change is not None
             await served.memory.on_change(before, served.memory.rows)
             found = await reading.until_idle()
-            assert [each.type for each in found] == (["User"] if told else [])
+            assert [each.type for each in found] == (["User"] if expected else [])
 
 
-async def test_another_tenants_changes_are_not_told() -> None:
+async def test_another_tenants_changes_are_not_reported() -> None:
     async with shop() as served, await _follow(served, tenant="globex") as changes:
         reading = Reading(changes)
         await reading.until_idle()
@@ -124,7 +124,7 @@ async def test_another_tenants_changes_are_not_told() -> None:
         assert await reading.until_idle() == []
 
 
-async def test_what_is_gone_is_told_without_values() -> None:
+async def test_what_is_gone_is_reported_without_values() -> None:
     async with shop() as served, await _follow(served) as changes:
         reading = Reading(changes)
         await reading.until_idle()
@@ -145,8 +145,8 @@ async def test_what_has_no_room_is_replayed(monkeypatch: pytest.MonkeyPatch) -> 
         await reading.until_idle()
         user = (await served.order())["userId"]
         placed = [(await served.client.mutate(PLACE, {"user": user}))["placeOrder"]["order"] for _ in range(3)]
-        told = [each.item["orderId"] for each in await reading.until_idle() if each.type == "Order" and each.item]
-        assert told == [each["orderId"] for each in placed]
+        orders = [each.item["orderId"] for each in await reading.until_idle() if each.type == "Order" and each.item]
+        assert orders == [each["orderId"] for each in placed]
 
 
 @pytest.mark.parametrize("after", ["nonsense", "", "x" * 100_000])

@@ -13,7 +13,7 @@ from tests.graph.subscription.shop import ITEM, LIST, shop
 
 
 class HeldReplays(InProcessBus):
-    """Answers replays when it is told to, as a bus that is slow to come back."""
+    """Answers replays on demand, as a bus that is slow to come back."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -26,7 +26,7 @@ class HeldReplays(InProcessBus):
         return await super().replay(tenant, after)
 
 
-async def test_who_joins_while_the_last_member_leaves_is_told_of_changes() -> None:
+async def test_a_subscriber_that_joins_while_the_last_member_leaves_receives_changes() -> None:
     bus = HeldReplays()
     async with shop(bus) as served:
         order = await served.order()
@@ -44,7 +44,7 @@ async def test_who_joins_while_the_last_member_leaves_is_told_of_changes() -> No
     assert served.subscriptions.cohorts == 0
 
 
-async def test_who_gives_up_does_not_take_the_cohort_from_who_joins_beside() -> None:
+async def test_a_subscriber_that_gives_up_does_not_take_the_cohort_from_one_that_joins() -> None:
     bus = HeldReplays()
     async with shop(bus) as served:
         order = await served.order()
@@ -64,7 +64,7 @@ async def test_who_gives_up_does_not_take_the_cohort_from_who_joins_beside() -> 
                 assert (await next_event)["data"]["orderChanged"]["status"] == "SHIPPED"
 
 
-async def test_a_first_value_is_not_shared_once_a_later_change_was_told(monkeypatch: Any) -> None:
+async def test_a_first_value_is_not_shared_once_a_later_change_was_reported(monkeypatch: Any) -> None:
     """The newcomer would have neither: the read began before the change, and the event went to the others."""
     whole, slow, begun = EventReader.read, asyncio.Event(), list[None]()
 
@@ -94,8 +94,8 @@ async def test_a_first_value_is_not_shared_once_a_later_change_was_told(monkeypa
             await shared
 
 
-async def test_what_is_told_while_a_position_is_replayed_is_told_to_who_comes_back() -> None:
-    """The others are told at once; who waits for the bus must not miss it."""
+async def test_changes_during_a_replay_reach_the_subscriber_that_comes_back() -> None:
+    """The others receive it at once; a subscriber that waits for the bus must not miss it."""
     bus = HeldReplays()
     async with shop(bus) as served:
         order = await served.order()
@@ -106,13 +106,13 @@ async def test_what_is_told_while_a_position_is_replayed_is_told_to_who_comes_ba
                 next_event = asyncio.ensure_future(returning.next())
                 await bus.held.wait()
                 await served.set_status(order["orderId"], "SHIPPED")
-                [told] = (await staying.next())["data"]["ordersOfUserChanged"]["changes"]
+                [change] = (await staying.next())["data"]["ordersOfUserChanged"]["changes"]
                 bus.released.set()
-                assert (await next_event)["data"]["ordersOfUserChanged"]["changes"] == [told]
-                assert told["node"]["status"] == "SHIPPED"
+                assert (await next_event)["data"]["ordersOfUserChanged"]["changes"] == [change]
+                assert change["node"]["status"] == "SHIPPED"
 
 
-async def test_who_comes_back_while_a_change_waits_is_told_it_once(monkeypatch: Any) -> None:
+async def test_a_subscriber_that_comes_back_while_a_change_waits_receives_it_once(monkeypatch: Any) -> None:
     monkeypatch.setattr(cohort_room, "COALESCED_SECONDS", 0.2)
     async with shop() as served:
         order = await served.order()
@@ -121,12 +121,12 @@ async def test_who_comes_back_while_a_change_waits_is_told_it_once(monkeypatch: 
             position = (await staying.next())["extensions"]["position"]
             await served.set_status(order["orderId"], "SHIPPED")
             async with served.watch(LIST, variables, after=position) as returning:
-                [told] = (await returning.next())["data"]["ordersOfUserChanged"]["changes"]
-                assert told["node"]["status"] == "SHIPPED"
+                [change] = (await returning.next())["data"]["ordersOfUserChanged"]["changes"]
+                assert change["node"]["status"] == "SHIPPED"
                 await returning.silence(0.5)
 
 
-async def test_who_gives_up_while_a_position_is_replayed_leaves_nothing_behind() -> None:
+async def test_a_subscriber_that_gives_up_while_a_position_is_replayed_leaves_nothing_behind() -> None:
     bus = HeldReplays()
     async with shop(bus) as served:
         order = await served.order()

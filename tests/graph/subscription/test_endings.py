@@ -53,7 +53,7 @@ async def _ending(served: Shop, change: Any, *, idle: bool = True) -> Subscripti
 
 @pytest.mark.parametrize("idle", [True, False])
 async def test_an_expired_token_ends_it(idle: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whether anything changes or not; and where something does, it is not told any more."""
+    """Whether anything changes or not; and where something does, it is not sent any more."""
     if not idle:
         monkeypatch.setattr(room, "CHECK_SECONDS", 1e6)
     async with shop() as served:
@@ -101,30 +101,30 @@ async def test_other_policies_end_it(idle: bool, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("error", [Throttled("sts is busy"), Unavailable("sts cannot be reached")])
 async def test_trouble_with_a_session_ends_nothing(error: GatewayError, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whether the caller still holds is not known: it is told nothing meanwhile, and everything afterwards."""
+    """Whether the caller still holds is not known: it receives nothing meanwhile, and everything afterwards."""
     monkeypatch.setattr(cohort, "_FIRST_PAUSE", 0.01)
     async with shop() as served:
         order = await served.order()
         async with served.connect(bearer(), ITEM, {"id": order["orderId"]}) as events:
             await events.next()
             sessions = served.gateway.sessions
-            opened, asked = sessions.open, asyncio.Event()
+            opened, opening = sessions.open, asyncio.Event()
 
             async def fail(principal: Any) -> Any:
-                asked.set()
+                opening.set()
                 raise error
 
             await served.set_status(order["orderId"], "SHIPPED")
             monkeypatch.setattr(sessions, "open", fail)
             sessions.epoch += 1
-            await asked.wait()
+            await opening.wait()
             waiting = asyncio.ensure_future(events.next())
             assert (await asyncio.wait((waiting,), timeout=0.2))[0] == set()
             monkeypatch.setattr(sessions, "open", opened)
             assert (await waiting)["data"]["orderChanged"]["status"] == "SHIPPED"
 
 
-async def test_a_defect_is_told_and_leaves_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_defect_is_reported_and_leaves_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     async with shop() as served:
         order = await served.order()
         async with served.connect(bearer(), ITEM, {"id": order["orderId"]}) as events:
@@ -211,7 +211,7 @@ class Expired:
         return False
 
 
-async def test_who_shares_a_read_is_told_nothing_once_the_own_token_has_expired(
+async def test_a_subscriber_that_shares_a_read_receives_nothing_once_its_own_token_has_expired(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(room, "CHECK_SECONDS", 1e6)

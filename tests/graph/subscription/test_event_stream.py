@@ -128,7 +128,7 @@ async def test_an_error_of_the_operation_is_an_event() -> None:
         ([], {}, 400, "BAD_REQUEST"),
     ],
 )
-async def test_who_cannot_be_served_gets_a_plain_answer(
+async def test_a_subscriber_that_cannot_be_served_gets_a_plain_answer(
     body: Any, headers: dict[str, str], status: int, code: str
 ) -> None:
     async with shop() as served:
@@ -174,7 +174,7 @@ async def test_an_idle_stream_has_heartbeats_with_its_position() -> None:
         await stream.served
 
 
-async def test_a_suspended_tenant_is_told_and_a_drain_is_not() -> None:
+async def test_a_suspended_tenant_gets_an_error_and_a_drained_one_does_not() -> None:
     async with shop() as served:
         body = {"query": ITEM, "variables": {"id": "o-none"}}
         async with _stream(served, body) as stream:

@@ -39,7 +39,7 @@ class Answer:
 
 
 @asynccontextmanager
-async def _asked(
+async def _requested(
     served: Shop, token: str | None, query: str = "", method: str = "GET"
 ) -> AsyncIterator[tuple[Answer, "asyncio.Future[Any]"]]:
     answer, left = Answer(), asyncio.Event()
@@ -61,14 +61,14 @@ async def _asked(
 async def test_lines_come_as_items_change() -> None:
     async with shop() as served:
         order = await served.order()
-        async with _asked(served, bearer(), "tenant=acme") as (answer, _):
+        async with _requested(served, bearer(), "tenant=acme") as (answer, _):
             assert await answer.start() == 200
             first = await answer.line()
             assert first.keys() == {"position"}
             await served.set_status(order["orderId"], "SHIPPED")
             change = await answer.change()
             assert change.keys() == {"position", "change", "kind", "type", "id", "item"}
-        async with _asked(served, bearer(), f"after={first['position']}") as (answer, _):
+        async with _requested(served, bearer(), f"after={first['position']}") as (answer, _):
             await answer.start()
             assert (await answer.change())["change"] == change["change"]
         assert served.subscriptions.connections == 0
@@ -87,14 +87,17 @@ async def test_lines_come_as_items_change() -> None:
     ],
 )
 async def test_what_is_wrong_has_its_status(token: str | None, query: str, method: str, status: int, code: str) -> None:
-    async with shop() as served, _asked(served, bearer() if token == "own" else token, query, method) as (answer, _):
+    async with (
+        shop() as served,
+        _requested(served, bearer() if token == "own" else token, query, method) as (answer, _),
+    ):
         assert await answer.start() == status
         assert (await answer.line())["errors"][0]["extensions"]["code"] == code
 
 
-async def test_a_suspended_tenant_is_told_and_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_suspended_tenant_gets_an_error_and_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "CHECK_SECONDS", 0.02)
-    async with shop() as served, _asked(served, bearer()) as (answer, running):
+    async with shop() as served, _requested(served, bearer()) as (answer, running):
         await answer.start()
         await answer.line()
         served.gateway.sessions.suspend(TenantId("acme"))
@@ -104,12 +107,12 @@ async def test_a_suspended_tenant_is_told_and_ended(monkeypatch: pytest.MonkeyPa
 
 
 async def test_a_tenant_has_so_many_connections() -> None:
-    async with shop(max_subscription_connections=1) as served, _asked(served, bearer()) as (answer, _):
+    async with shop(max_subscription_connections=1) as served, _requested(served, bearer()) as (answer, _):
         assert await answer.start() == 200
-        async with _asked(served, bearer()) as (refused, _):
+        async with _requested(served, bearer()) as (refused, _):
             await refused.start()
             assert (await refused.line())["errors"][0]["extensions"]["code"] == "LIMIT_EXCEEDED"
-        async with _asked(served, bearer("globex")) as (other, _):
+        async with _requested(served, bearer("globex")) as (other, _):
             assert await other.start() == 200
 
 
@@ -117,19 +120,19 @@ async def test_feeds_are_counted() -> None:
     async with shop() as served:
         counts = served.gateway.streaming.changes.feed.counts
         order = await served.order()
-        async with _asked(served, bearer()) as (answer, _):
+        async with _requested(served, bearer()) as (answer, _):
             await answer.start()
             first = await answer.line()
             assert counts.open == 1
             await served.set_status(order["orderId"], "SHIPPED")
             await answer.change()
-        async with _asked(served, bearer(), f"after={first['position']}") as (answer, _):
+        async with _requested(served, bearer(), f"after={first['position']}") as (answer, _):
             await answer.start()
             await answer.change()
         assert (counts.open, counts.resumes, counts.replays, counts.expired_positions) == (0, 1, 1, 0)
         assert counts.changes >= 2
         assert counts.reads >= 2
         await served.bus.gap()
-        async with _asked(served, bearer(), f"after={first['position']}") as (refused, _):
+        async with _requested(served, bearer(), f"after={first['position']}") as (refused, _):
             assert await refused.start() == 400
         assert counts.expired_positions == 1

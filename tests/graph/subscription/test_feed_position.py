@@ -35,7 +35,7 @@ def _order(processes: Processes, order: str, total: int) -> tuple[tuple[str, str
 
 @dataclass
 class Consumer:
-    """Applies what it is told. After each line it may be cut off, and go on from the position of that line."""
+    """Applies what it receives. After each line it may be cut off, and go on from the position of that line."""
 
     processes: Processes
     random: Random
@@ -47,26 +47,26 @@ class Consumer:
     async def run(self) -> None:
         while True:
             feed = await _follow(self.processes, self.random.randrange(2), self.position)
-            async for told in feed:
-                self._take(told)
+            async for change in feed:
+                self._take(change)
                 self.ready.set()
                 await asyncio.sleep(self.random.choice((0, self.random.uniform(0, 0.1))))
                 if self.random.random() < 0.3:
                     break
             await feed.aclose()
 
-    def _take(self, told: FeedChange | str) -> None:
-        if isinstance(told, str):
-            self.position = told
+    def _take(self, change: FeedChange | str) -> None:
+        if isinstance(change, str):
+            self.position = change
             return
-        self.position = told.position
-        self.changes.append(told.change)
-        if told.item is None:
-            self.totals[told.id] = None
-        elif told.id not in self.totals and told.kind != "created":
-            raise AssertionError(f"an item that is not known is reported as {told.kind}")
+        self.position = change.position
+        self.changes.append(change.change)
+        if change.item is None:
+            self.totals[change.id] = None
+        elif change.id not in self.totals and change.kind != "created":
+            raise AssertionError(f"an item that is not known is reported as {change.kind}")
         else:
-            self.totals[told.id] = told.item["total"]
+            self.totals[change.id] = change.item["total"]
 
 
 async def _history(seed: int) -> None:
@@ -117,16 +117,16 @@ async def test_an_item_is_reported_as_created_after_a_cut_before_its_newest_chan
             await processes.write(*_order(processes, order, total))
         for process in range(2):
             await processes.tell_all(process)
-        told = list[FeedChange]()
+        changes = list[FeedChange]()
         for process in (0, 1):
             feed = await _follow(processes, process, position)
             assert isinstance(await anext(feed), str)
             change = await anext(feed)
             assert isinstance(change, FeedChange)
-            told.append(change)
+            changes.append(change)
             position = change.position
             await feed.aclose()
-        found = [(each.kind, each.item["orderId"], each.item["total"]) for each in told if each.item is not None]
+        found = [(each.kind, each.item["orderId"], each.item["total"]) for each in changes if each.item is not None]
         assert found == [("created", other, "2.00"), ("created", first, "3.00")]
 
 

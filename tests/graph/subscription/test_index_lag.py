@@ -14,7 +14,7 @@ from gateway.store.index_lag import INDEX_LAG_SECONDS
 from gateway.stream.bus import InProcessBus
 from gateway.testing.notes import NotesOfMemory
 from gateway.testing.services import TABLE
-from tests.graph.fixtures import SHIPPED
+from tests.graph.fixtures import DEMO_SHOP
 from tests.graph.subscription.shop import ACTIVE, ITEM, PLACE, Shop, shop
 from tests.store.lagging_memory import LaggingMemory
 
@@ -41,7 +41,7 @@ class LateShop(Shop):
 @asynccontextmanager
 async def late_shop(bus: InProcessBus | None = None) -> AsyncIterator[LateShop]:
     bus = bus or InProcessBus()
-    memory = LaggingMemory(MODEL.table, TABLE, rows=dict(SHIPPED.rows))
+    memory = LaggingMemory(MODEL.table, TABLE, rows=dict(DEMO_SHOP.rows))
     memory.on_change = NotesOfMemory(MODEL.table, bus).publish
     async with shop(bus, memory) as served:
         yield LateShop(served.gateway, memory, bus, served.client, served.log, served.lines)
@@ -95,7 +95,7 @@ async def test_the_position_of_such_a_page_includes_its_changes() -> None:
             await events.silence()
 
 
-async def test_who_selects_only_changes_is_told_the_recent_ones_at_first() -> None:
+async def test_a_subscriber_that_selects_only_changes_receives_the_recent_ones_first() -> None:
     async with late_shop() as served:
         await served.delivered_late()
         async with served.watch(CHANGES) as events:
@@ -119,7 +119,7 @@ async def test_nobody_is_told_of_recent_changes_of_another_tenant() -> None:
             assert _kinds(await events.next()) == []
 
 
-async def test_who_joins_later_shares_neither_the_page_nor_its_changes_but_misses_nothing() -> None:
+async def test_a_subscriber_that_joins_later_shares_neither_the_page_nor_its_changes_but_misses_nothing() -> None:
     async with late_shop() as served, served.watch(ACTIVE) as events:
         assert _kinds(await events.next()) == []
         await served.delivered_late()
@@ -132,7 +132,7 @@ async def test_who_joins_later_shares_neither_the_page_nor_its_changes_but_misse
 # pages that cannot name the changes which they may lack
 
 
-async def test_who_selects_only_the_page_is_told_it_again_once_the_index_shows_the_change(
+async def test_a_subscriber_that_selects_only_the_page_receives_it_again_once_the_index_shows_the_change(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(cohort_room, "INDEX_LAG_SECONDS", LAG)
@@ -146,7 +146,7 @@ async def test_who_selects_only_the_page_is_told_it_again_once_the_index_shows_t
         await events.silence(2 * LAG)  # it was read again, and has not changed
 
 
-async def test_who_comes_back_from_a_page_that_may_lack_changes_gets_the_page_of_now(
+async def test_a_subscriber_that_comes_back_from_a_page_that_may_lack_changes_gets_the_page_of_now(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(cohort_room, "INDEX_LAG_SECONDS", LAG)

@@ -1,4 +1,4 @@
-"""Who comes back with a position, at any process and at any moment, misses nothing and is told nothing twice."""
+"""A subscriber that comes back with a position, at any process and time, misses nothing and receives nothing twice."""
 
 import asyncio
 from typing import Any
@@ -34,7 +34,7 @@ def _changed(event: dict[str, Any]) -> list[tuple[str, str]]:
     return [(each["node"]["orderId"], each["node"]["status"]) for each in changes]
 
 
-async def test_what_one_process_has_told_the_other_does_not_tell_again(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_one_process_has_sent_the_other_does_not_send_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """The other process has received the change too, and is about to tell the subscribers that it has."""
     async with two_processes() as processes:
         user, [key, _] = _orders(processes)
@@ -53,8 +53,8 @@ async def test_what_one_process_has_told_the_other_does_not_tell_again(monkeypat
                 await returned.silence()
 
 
-async def test_a_process_that_does_not_know_a_change_yet_does_not_tell_it_again() -> None:
-    """It learns of the change later than the client; what follows is told, and its position is after both."""
+async def test_a_process_that_does_not_know_a_change_yet_does_not_send_it_again() -> None:
+    """It learns of the change later than the client; what follows is sent, and its position is after both."""
     async with two_processes() as processes:
         user, [key, other_key] = _orders(processes)
         one, other = processes.served
@@ -76,7 +76,7 @@ async def test_a_process_that_does_not_know_a_change_yet_does_not_tell_it_again(
             await again.silence()
 
 
-async def test_changes_after_the_position_are_told_with_what_the_process_has_yet_to_tell(
+async def test_changes_after_the_position_are_sent_with_what_the_process_has_yet_to_send(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The other process is about to report two changes in one event; the client knows the first of them."""

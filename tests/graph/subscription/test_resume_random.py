@@ -22,7 +22,7 @@ from gateway.graph.subscription.subscription import Subscription
 from gateway.store.index_lag import INDEX_LAG_SECONDS
 from gateway.stream.bus import InProcessBus
 from tests.drawn import drawn
-from tests.graph.fixtures import SHIPPED
+from tests.graph.fixtures import DEMO_SHOP
 from tests.graph.http.virtual_time import run_virtually
 from tests.graph.subscription.two_processes import SHARDS, Processes, two_processes
 
@@ -43,7 +43,7 @@ Key = tuple[str, str]
 
 @dataclass
 class Client:
-    """Applies what it is told, and checks it against the positions."""
+    """Applies what it receives, and checks it against the positions."""
 
     processes: Processes
     user: str
@@ -155,7 +155,7 @@ class IndexClient(Client):
 
 
 class PageClient(IndexClient):
-    """Selects only the page, and is never told the same page twice."""
+    """Selects only the page, and never receives the same page twice."""
 
     text = PAGES
 
@@ -164,7 +164,7 @@ class PageClient(IndexClient):
 
 
 class ItemClient(Client):
-    """Watches one order, and must be told each of its states at most once, in order."""
+    """Watches one order, and must receive each of its states at most once, in order."""
 
     async def _open(self, process: int) -> Subscription:
         [order] = self.keys
@@ -176,7 +176,7 @@ class ItemClient(Client):
         found = event["data"]["orderChanged"]
         total, known = None if found is None else float(found["total"]), self.totals.get(order)
         if not first and (total == known or (total is not None and known is not None and total < known)):
-            raise AssertionError(f"{total} is told after {known}")
+            raise AssertionError(f"{total} is sent after {known}")
         self.totals = {} if total is None else {order: total}
 
 
@@ -252,7 +252,7 @@ def test_every_event_reports_what_changed_since_the_one_before(seed: int, monkey
 @pytest.mark.parametrize("make", [IndexClient, PageClient])
 def test_a_list_on_a_late_index_misses_nothing(make: type[Client], seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     unreliable(monkeypatch, Random(f"failures {seed}"))
-    active = {key for key, row in SHIPPED.rows.items() if _is_active(row)}
+    active = {key for key, row in DEMO_SHOP.rows.items() if _is_active(row)}
     run_virtually(_history(seed, make, lambda key: key in active))
 
 
@@ -261,7 +261,7 @@ def _is_active(row: dict[str, Any]) -> bool:
 
 
 @pytest.mark.parametrize("seed", range(drawn(40, 10)))
-def test_no_state_of_an_item_is_told_twice(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_state_of_an_item_is_sent_twice(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     unreliable(monkeypatch, Random(f"failures {seed}"))
     run_virtually(_history(seed, ItemClient, lambda key: key == ("TENANT#acme#ORDER#o-1001", "META")))
 

@@ -1,4 +1,4 @@
-"""A first page may show an item before the process knows of its changes; the client must be told when it is gone."""
+"""A first page may show an item before the process knows of its changes; the client must learn when it is gone."""
 
 from typing import Any
 

@@ -75,12 +75,12 @@ async def test_an_id_is_free_again_after_complete() -> None:
         assert served.subscriptions.active == 0
 
 
-async def test_who_does_not_introduce_itself_is_closed() -> None:
+async def test_a_subscriber_that_does_not_introduce_itself_is_closed() -> None:
     async with shop() as served, _socket(served, ready=False, init_seconds=0.02) as client:
         assert (await client.receive())["close"] == 4408
 
 
-async def test_who_has_introduced_itself_stays() -> None:
+async def test_a_subscriber_that_has_introduced_itself_stays() -> None:
     async with shop() as served, _socket(served, init_seconds=0.02) as client:
         await asyncio.sleep(0.05)
         client.send({"type": "ping"})
@@ -94,7 +94,7 @@ async def test_another_subprotocol_is_refused() -> None:
         await client.close()
 
 
-async def test_who_does_not_answer_a_ping_is_closed() -> None:
+async def test_a_subscriber_that_does_not_answer_a_ping_is_closed() -> None:
     async with shop() as served, _socket(served, ping_seconds=0.02) as client:
         assert await client.receive() == {"type": "ping"}
         client.send({"type": "pong"})

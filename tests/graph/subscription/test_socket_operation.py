@@ -55,7 +55,7 @@ async def test_a_mutation_that_has_begun_is_carried_out(how: str, monkeypatch: p
         leaving = _leave(client, how)
         if how == "complete":
             client.send({"type": "ping"})
-            # nothing is told of an operation that the client has completed
+            # nothing is sent for an operation that the client has completed
             assert await client.receive() == {"type": "pong"}
         for _ in range(20):  # turns of the loop, more than it takes to hear that the client has gone
             await asyncio.sleep(0)

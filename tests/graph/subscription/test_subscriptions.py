@@ -1,4 +1,4 @@
-"""What a subscriber is told, and what nobody is told."""
+"""What a subscriber receives, and what nobody receives."""
 
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -30,7 +30,7 @@ def _changes(event: dict[str, Any]) -> list[dict[str, Any]]:
     return changes
 
 
-async def test_an_item_is_told_at_once_and_after_each_change() -> None:
+async def test_an_item_is_sent_at_once_and_after_each_change() -> None:
     async with shop() as served:
         order = await served.order()
         async with served.watch(ITEM, {"id": order["orderId"]}) as events:
@@ -47,7 +47,7 @@ async def test_an_item_that_does_not_exist_is_null_until_it_does() -> None:
         await events.silence()
 
 
-async def test_where_changes_are_never_told_a_subscription_is_refused() -> None:
+async def test_where_changes_are_never_sent_a_subscription_is_refused() -> None:
     """With the bus that a process has whose setting `stream` is `off`."""
     bus = bus_of(settings())
     assert isinstance(bus, InProcessBus)
@@ -98,7 +98,7 @@ async def test_a_burst_of_changes_is_one_event_with_the_newest_state() -> None:
         assert served.subscriptions.counts.coalesced > 0
 
 
-async def test_a_list_on_the_table_tells_its_page_and_then_what_changes() -> None:
+async def test_a_list_on_the_table_sends_its_page_and_then_what_changes() -> None:
     async with shop() as served:
         order = await served.order()
         async with served.watch(LIST, {"user": order["userId"]}) as events:
@@ -117,7 +117,7 @@ async def test_a_list_on_the_table_tells_its_page_and_then_what_changes() -> Non
             assert (changed["kind"], changed["node"]["status"]) == ("CHANGED", "CANCELLED")
 
 
-async def test_a_list_on_an_index_tells_what_comes_and_goes() -> None:
+async def test_a_list_on_an_index_sends_what_comes_and_goes() -> None:
     async with shop() as served:
         order = await served.order()
         async with served.watch(ACTIVE) as events:
@@ -131,7 +131,7 @@ async def test_a_list_on_an_index_tells_what_comes_and_goes() -> None:
             assert read_global_id("acme", removed["nodeId"]) == ("Order", (order["orderId"],))
 
 
-async def test_what_a_filter_leaves_out_is_not_told() -> None:
+async def test_what_a_filter_leaves_out_is_not_reported() -> None:
     async with shop() as served:
         order = await served.order()
         total = (
@@ -139,13 +139,13 @@ async def test_what_a_filter_leaves_out_is_not_told() -> None:
         )["order"]["total"]
         matching, other = {"total": {"eq": total}}, {"total": {"gt": "100000000"}}
         async with (
-            served.watch(ACTIVE, {"filter": matching}) as told,
+            served.watch(ACTIVE, {"filter": matching}) as events,
             served.watch(ACTIVE, {"filter": other}) as filtered,
         ):
-            await told.next()
+            await events.next()
             await filtered.next()
             await served.set_status(order["orderId"], "SHIPPED")
-            assert _changes(await told.next())[0]["kind"] == "CHANGED"
+            assert _changes(await events.next())[0]["kind"] == "CHANGED"
             # it may have matched before the change: whoever has it has to drop it
             assert [each["kind"] for each in _changes(await filtered.next())] == ["REMOVED"]
             placed = (await served.client.mutate(PLACE, {"user": order["userId"]}))["placeOrder"]
@@ -269,7 +269,7 @@ async def test_a_subscription_that_costs_too_much_is_refused() -> None:
         assert caught.value.errors[0]["extensions"]["code"] == "LIMIT_EXCEEDED"
 
 
-async def test_who_selects_only_the_page_is_told_the_page_again() -> None:
+async def test_a_subscriber_that_selects_only_the_page_receives_the_page_again() -> None:
     text = "subscription($u: ID!) { ordersOfUserChanged(userId: $u, first: 1) { page { nodes { status } } } }"
     async with shop() as served:
         order = await served.order()
@@ -281,7 +281,7 @@ async def test_who_selects_only_the_page_is_told_the_page_again() -> None:
             assert first["data"]["ordersOfUserChanged"]["page"]["nodes"] == [{"status": "CONFIRMED"}]
 
 
-async def test_who_selects_only_changes_is_judged_for_the_list_all_the_same() -> None:
+async def test_a_subscriber_that_selects_only_changes_needs_permission_for_the_list() -> None:
     text = "subscription($u: ID!) { ordersOfUserChanged(userId: $u) { changes { nodeId kind } } }"
     async with shop() as served:
         order = await served.order()
@@ -293,7 +293,7 @@ async def test_who_selects_only_changes_is_judged_for_the_list_all_the_same() ->
 # resuming
 
 
-async def test_who_comes_back_with_a_position_misses_nothing_and_is_told_nothing_twice() -> None:
+async def test_a_subscriber_that_comes_back_with_a_position_misses_nothing_and_receives_nothing_twice() -> None:
     async with shop() as served:
         order = await served.order()
         variables = {"user": order["userId"]}
@@ -317,7 +317,7 @@ async def test_who_comes_back_with_a_position_misses_nothing_and_is_told_nothing
         assert served.subscriptions.counts.resumes == 2
 
 
-async def test_a_position_that_is_no_longer_kept_is_told_with_the_present_state() -> None:
+async def test_a_position_that_is_no_longer_kept_is_reported_with_the_present_state() -> None:
     async with shop() as served:
         order = await served.order()
         async with served.watch(ITEM, {"id": order["orderId"]}) as events:
@@ -351,7 +351,7 @@ async def test_a_position_is_worth_nothing_to_anybody_else(other: dict[str, Any]
         assert "leave it out" in caught.value.errors[0]["message"]
 
 
-async def test_an_event_that_was_read_before_the_last_told_one_is_read_again() -> None:
+async def test_an_event_that_was_read_before_the_last_sent_one_is_read_again() -> None:
     """A member that resumes reads for itself, beside its cohort: the slower of the two reads may be the older one."""
     async with shop() as served:
         order = await served.order()
@@ -363,13 +363,13 @@ async def test_an_event_that_was_read_before_the_last_told_one_is_read_again() -
             await served.set_status(order["orderId"], "SHIPPED")
             assert _item(await events.next())["status"] == "SHIPPED"
             member.offer(old)
-            # what it would have told is read again, and is what was told already
+            # what it would have sent is read again, and is what was sent already
             await events.silence()
             await served.set_status(order["orderId"], "DELIVERED")
             assert _item(await events.next())["status"] == "DELIVERED"
 
 
-async def test_a_state_that_was_read_beside_the_last_told_event_is_read_again() -> None:
+async def test_a_state_that_was_read_beside_the_last_sent_event_is_read_again() -> None:
     """Its read began later, but what it has may have been read earlier."""
     async with shop() as served:
         order = await served.order()
@@ -407,7 +407,7 @@ async def test_a_change_that_was_read_beside_the_last_sent_event_is_read_again(m
 
 
 async def test_what_was_read_before_a_client_came_back_is_read_again_for_it() -> None:
-    """The process it comes from may have told it something newer."""
+    """The process it comes from may have sent it something newer."""
     async with shop() as served:
         order = await served.order()
         async with served.watch(ITEM, {"id": order["orderId"]}) as events:

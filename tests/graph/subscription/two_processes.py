@@ -1,4 +1,4 @@
-"""Two processes over one table: each is told of the same changes, at its own pace."""
+"""Two processes over one table: each receives the same changes, at its own pace."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -16,7 +16,7 @@ from gateway.stream.note import ChangeNote
 from gateway.testing.memory import Answer, Memory, Row
 from gateway.testing.notes import NotesOfMemory
 from gateway.testing.services import TABLE
-from tests.graph.fixtures import SHIPPED
+from tests.graph.fixtures import DEMO_SHOP
 from tests.graph.subscription.shop import Shop, bearer, shop
 
 SHARDS = ("s0", "s1")
@@ -52,7 +52,7 @@ class LateIndexes(Memory):
 
 
 class _Written(InProcessBus):
-    """Keeps what was written, for the processes to be told later; each item belongs to one shard."""
+    """Keeps what was written, for the processes to receive later; each item belongs to one shard."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -69,7 +69,7 @@ class Processes:
     served: tuple[Shop, Shop]
     memory: LateIndexes
     written: _Written
-    told: list[dict[str, int]] = field(default_factory=lambda: [dict.fromkeys(SHARDS, 0) for _ in range(2)])
+    delivered: list[dict[str, int]] = field(default_factory=lambda: [dict.fromkeys(SHARDS, 0) for _ in range(2)])
 
     @property
     def rows(self) -> dict[tuple[str, str], dict[str, Any]]:
@@ -86,13 +86,13 @@ class Processes:
         await self.memory.on_change(before, self.rows)
 
     def waiting(self, process: int, shard: str) -> int:
-        """How many changes of the shard the process has not been told of."""
-        return len(self.written.notes[shard]) - self.told[process][shard]
+        """How many changes of the shard the process has not received."""
+        return len(self.written.notes[shard]) - self.delivered[process][shard]
 
     async def tell(self, process: int, shard: str, most: int = 1_000_000) -> None:
-        first = self.told[process][shard]
+        first = self.delivered[process][shard]
         notes = self.written.notes[shard][first : first + most]
-        self.told[process][shard] += len(notes)
+        self.delivered[process][shard] += len(notes)
         await self.served[process].bus.publish(notes)
 
     async def tell_all(self, process: int) -> None:
@@ -115,7 +115,7 @@ class Processes:
 @asynccontextmanager
 async def two_processes() -> AsyncIterator[Processes]:
     written = _Written()
-    memory = LateIndexes(MODEL.table, TABLE, rows=dict(SHIPPED.rows))
+    memory = LateIndexes(MODEL.table, TABLE, rows=dict(DEMO_SHOP.rows))
     memory.on_change = NotesOfMemory(MODEL.table, written).publish
     clock = asyncio.get_running_loop().time
     buses = InProcessBus(clock=clock), InProcessBus(clock=clock)

@@ -4,7 +4,7 @@ import pytest
 
 from gateway.iam.dynamodb.errors import NotUnderstood
 from gateway.iam.dynamodb.key_conditions import key_condition
-from tests.iam.asking import (
+from tests.iam.request_context import (
     LK,
     query,
 )

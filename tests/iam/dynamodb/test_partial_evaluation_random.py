@@ -29,7 +29,7 @@ SHIPPED = permissions_at(generated(MODEL), MODEL)
 
 @dataclass(slots=True)
 class Tally:
-    asked: int = 0
+    requests: int = 0
     allowed: int = 0
     by_residual: int = 0
     by_text: int = 0
@@ -55,7 +55,7 @@ def compare(
         permissions.policies.session,
     )
     assert permissions.check(form.operation, body) == verdict, context
-    tally.asked += 1
+    tally.requests += 1
     tally.allowed += verdict.allowed
     if ready is None:
         return
@@ -87,13 +87,13 @@ def test_shipped_roles_are_prepared_for_whatever_the_store_sends_and_decided_ali
                 compare(permissions, form, ready, tenant_keys(random, permissions.own[7:-1], form), tally)
                 assert ready is not None or tally.allowed == before, (role, form.title)
     assert tally.missed == [], "a request behind the own prefix that only the evaluator allows"
-    assert tally.asked > drawn(50_000, 5_000)
-    assert tally.by_residual > tally.asked // 3
+    assert tally.requests > drawn(50_000, 5_000)
+    assert tally.by_residual > tally.requests // 3
 
 
 def test_random_policies_are_prepared_where_they_are_understood_and_decided_alike() -> None:
     random, tally = Random(SEED + 1), Tally()
-    while tally.asked < OF_RANDOM_POLICIES:
+    while tally.requests < OF_RANDOM_POLICIES:
         principal = {"aws:PrincipalTag/GatewayRole": random.choice(("viewer", "acme"))}
         shared = SharedPermissions(random_policies(random), principal, PLACE)
         for form in random.sample(FORMS, 4):
@@ -102,5 +102,5 @@ def test_random_policies_are_prepared_where_they_are_understood_and_decided_alik
             for _ in range(40):
                 permissions = Permissions.of_tenant(shared, TenantId(random.choice(TENANTS)))
                 compare(permissions, form, ready, tenant_keys(random, permissions.own[7:-1], form), tally)
-    assert tally.prepared > tally.asked // 40 // 10, "hardly anything was prepared: the comparison says little"
-    assert tally.by_residual > tally.asked // 20
+    assert tally.prepared > tally.requests // 40 // 10, "hardly anything was prepared: the comparison says little"
+    assert tally.by_residual > tally.requests // 20

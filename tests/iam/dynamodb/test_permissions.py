@@ -99,7 +99,7 @@ def test_every_member_of_a_transaction_counts() -> None:
     assert permissions().check("TransactWriteItems", {"TransactItems": members}) == Allow(("identity/OwnRows",))
 
 
-def test_a_query_of_an_index_is_judged_by_the_key_of_the_index() -> None:
+def test_a_query_of_an_index_is_authorised_by_the_key_of_the_index() -> None:
     body = {"TableName": "orders", "IndexName": "GSI1", "KeyConditionExpression": "GSI1PK = :v"}
     own = {"ExpressionAttributeValues": {":v": {"S": "TENANT#acme#EMAIL#x"}}}
     foreign = {"ExpressionAttributeValues": {":v": {"S": "TENANT#globex#EMAIL#x"}}}
@@ -201,18 +201,18 @@ def test_a_hidden_attribute_is_not_filtered_by() -> None:
     assert not permissions(READS, HIDDEN).check("Query", body).allowed
 
 
-def test_attributes_denied_tells_which_and_why() -> None:
-    asked = permissions(READS, HIDDEN)
+def test_attributes_denied_shows_which_and_why() -> None:
+    granted = permissions(READS, HIDDEN)
     names = ["name", "email", "phone"]
-    denied = asked.attributes_denied(names, "GetItem", "orders", leading_key="TENANT#acme#")
+    denied = granted.attributes_denied(names, "GetItem", "orders", leading_key="TENANT#acme#")
     assert list(denied) == ["email", "phone"]
     assert denied["email"].statement == "Personal"
     assert permissions().attributes_denied(names, "GetItem", "orders", leading_key="TENANT#acme#") == {}
-    assert asked.attributes_denied(["name"], "Query", "orders", leading_key="TENANT#acme#", index="GSI1") == {}
+    assert granted.attributes_denied(["name"], "Query", "orders", leading_key="TENANT#acme#", index="GSI1") == {}
 
 
 def test_attributes_denied_denies_all_where_nothing_may_be_read() -> None:
-    asked = permissions(READS)
+    granted = permissions(READS)
     for operation, table, leading_key, index in [
         ("GetItem", "orders", "TENANT#globex#", None),
         ("GetItem", "unknown", "TENANT#acme#", None),
@@ -220,7 +220,7 @@ def test_attributes_denied_denies_all_where_nothing_may_be_read() -> None:
         ("Query", "orders", "TENANT#acme#", "GSI9"),
         ("GetItem", "orders", "", None),
     ]:
-        denied = asked.attributes_denied(["name"], operation, table, leading_key=leading_key, index=index)
+        denied = granted.attributes_denied(["name"], operation, table, leading_key=leading_key, index=index)
         assert list(denied) == ["name"]
 
 

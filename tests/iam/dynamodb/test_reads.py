@@ -6,7 +6,8 @@ import pytest
 
 from gateway.iam.dynamodb.errors import NotUnderstood
 from gateway.iam.language.verdict import Authorisation
-from tests.iam.asking import (
+from tests.iam.place import ORDERS, USERS
+from tests.iam.request_context import (
     ALL,
     ATT,
     ENC,
@@ -17,12 +18,11 @@ from tests.iam.asking import (
     RCC,
     SEL,
     SPECIFIC,
-    ask,
+    authorisations_of,
     leading,
     query,
     single,
 )
-from tests.iam.place import ORDERS, USERS
 
 
 def test_get_item_of_all_attributes() -> None:
@@ -55,7 +55,7 @@ def test_get_item_with_a_legacy_list_counts_a_path_both_ways() -> None:
 
 
 def test_batch_get_item_asks_once_for_each_table_and_never_for_get_item() -> None:
-    found = ask(
+    found = authorisations_of(
         "BatchGetItem",
         RequestItems={
             "orders": {"Keys": [KEY, {**KEY, "PK": {"S": "b#2"}}, KEY], "ProjectionExpression": "PK, total"},
@@ -74,7 +74,7 @@ def test_batch_get_item_asks_once_for_each_table_and_never_for_get_item() -> Non
 def test_transact_get_items_asks_for_get_item_within_the_transaction() -> None:
     gets = [{"Get": {"TableName": "orders", "Key": KEY, "ProjectionExpression": "total"}}]
     gets.append({"Get": {"TableName": "users", "Key": {"id": {"S": "u"}}}})
-    assert ask("TransactGetItems", TransactItems=gets) == (
+    assert authorisations_of("TransactGetItems", TransactItems=gets) == (
         Authorisation(
             "dynamodb:GetItem",
             ORDERS,
@@ -171,7 +171,7 @@ def test_a_legacy_query() -> None:
 )
 def test_a_legacy_query_that_does_not_pin_the_key_is_not_understood(conditions: Any) -> None:
     with pytest.raises(NotUnderstood):
-        ask("Query", TableName="orders", KeyConditions=conditions)
+        authorisations_of("Query", TableName="orders", KeyConditions=conditions)
 
 
 @pytest.mark.parametrize(

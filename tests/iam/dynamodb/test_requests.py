@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from gateway.iam.dynamodb.condition_keys import KEYED, KEYS, MULTIVALUED
 from gateway.iam.dynamodb.errors import NotUnderstood
 from gateway.iam.dynamodb.requests import OPERATIONS, authorisations
-from tests.iam.asking import KEY, LK, SPECIFIC
 from tests.iam.place import ORDERS, PLACE
+from tests.iam.request_context import KEY, LK, SPECIFIC
 
 GET = {"TableName": "orders", "Key": KEY}
 PUT = {"PutRequest": {"Item": KEY}}
@@ -137,12 +137,12 @@ def test_partiql_is_never_understood(operation: str, statement: str, action: str
         ("BatchExecuteStatement", {"Statements": 1}),
     ],
 )
-def test_what_cannot_be_told_is_not_understood(operation: str, body: dict[str, Any]) -> None:
+def test_an_ambiguous_request_is_not_understood(operation: str, body: dict[str, Any]) -> None:
     with pytest.raises(NotUnderstood):
         authorisations(operation, body, PLACE)
 
 
-def test_a_request_that_is_no_object_is_not_understood() -> None:
+def test_a_request_that_is_not_an_object_is_not_understood() -> None:
     with pytest.raises(NotUnderstood, match="a request must be an object"):
         authorisations("GetItem", ["TableName"], PLACE)  # type: ignore[arg-type]  # the point of the test
 

@@ -32,15 +32,15 @@ def pair() -> tuple[Permissions, Permissions]:
 
 def evaluated(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The operations that the full evaluator was asked for from now on."""
-    asked: list[str] = []
+    operations: list[str] = []
     real = Permissions._evaluated
 
     def counted(self: Permissions, operation: str, body: Any) -> Allow | Deny:
-        asked.append(operation)
+        operations.append(operation)
         return real(self, operation, body)
 
     monkeypatch.setattr(Permissions, "_evaluated", counted)
-    return asked
+    return operations
 
 
 def test_what_one_tenant_asked_is_prepared_for_all_and_still_each_has_only_its_own(
@@ -48,9 +48,9 @@ def test_what_one_tenant_asked_is_prepared_for_all_and_still_each_has_only_its_o
 ) -> None:
     acme, globex = pair()
     assert acme.check("GetItem", get("acme")).allowed
-    asked = evaluated(monkeypatch)
+    operations = evaluated(monkeypatch)
     assert globex.check("GetItem", get("globex")).allowed
-    assert asked == []
+    assert operations == []
     for foreign in ("acme", "globex-2", "glob", "*"):
         verdict = globex.check("GetItem", get(foreign))
         assert isinstance(verdict, Deny)
@@ -88,7 +88,7 @@ def test_a_session_without_a_tenant_gets_nothing_from_what_is_prepared() -> None
 def test_a_request_that_only_resembles_a_prepared_one_is_decided_by_the_evaluator(
     operation: str, odd: dict[str, Any]
 ) -> None:
-    asked = permissions()
+    granted = permissions()
     prepared: list[tuple[str, dict[str, Any]]] = [
         ("GetItem", get("acme")),
         ("GetItem", get("acme", ConsistentRead=True)),
@@ -96,22 +96,22 @@ def test_a_request_that_only_resembles_a_prepared_one_is_decided_by_the_evaluato
         ("TransactWriteItems", {"TransactItems": [{"Delete": get("acme")}]}),
     ]
     for known, body in prepared:
-        assert asked.check(known, body).allowed
-        assert asked.check(known, body) == asked.shared.allowed(known, body, asked.own)
-    assert asked.check(operation, odd) == permissions()._evaluated(operation, odd)
-    assert asked.shared.allowed(operation, odd, asked.own) is None
+        assert granted.check(known, body).allowed
+        assert granted.check(known, body) == granted.shared.allowed(known, body, granted.own)
+    assert granted.check(operation, odd) == permissions()._evaluated(operation, odd)
+    assert granted.shared.allowed(operation, odd, granted.own) is None
 
 
 def test_an_attribute_that_stands_in_a_key_belongs_to_the_shape() -> None:
-    asked = permissions(READS, HIDDEN)
+    granted = permissions(READS, HIDDEN)
     for more, allowed in (({}, True), ({"email": {"S": "x"}}, False)):
         item = key("acme") | more
         named = {"ProjectionExpression": "PK"}
-        assert asked.check("GetItem", {"TableName": "orders", "Key": item, **named}).allowed is allowed
+        assert granted.check("GetItem", {"TableName": "orders", "Key": item, **named}).allowed is allowed
         batch = {"RequestItems": {"orders": {"Keys": [key("acme"), item], **named}}}
-        assert asked.check("BatchGetItem", batch).allowed is allowed
+        assert granted.check("BatchGetItem", batch).allowed is allowed
         members = [{"Put": {"TableName": "orders", "Item": item}}, {"Delete": get("acme")}]
-        assert asked.check("TransactWriteItems", {"TransactItems": members}).allowed is allowed
+        assert granted.check("TransactWriteItems", {"TransactItems": members}).allowed is allowed
 
 
 def test_a_query_that_pins_a_second_value_is_decided_by_the_evaluator() -> None:
@@ -120,11 +120,11 @@ def test_a_query_that_pins_a_second_value_is_decided_by_the_evaluator() -> None:
         "KeyConditionExpression": "PK = :v AND SK = :w",
         "ExpressionAttributeValues": {":v": {"S": "TENANT#acme#1"}, ":w": {"S": "x"}},
     }
-    asked = permissions()
-    assert asked.check("Query", body).allowed
-    assert asked.shared.allowed("Query", body, asked.own) is None
+    granted = permissions()
+    assert granted.check("Query", body).allowed
+    assert granted.shared.allowed("Query", body, granted.own) is None
     wrong = {**body, "ExpressionAttributeValues": {":v": {"S": "TENANT#acme#1"}, ":w": {"M": {}}}}
-    assert not asked.check("Query", wrong).allowed
+    assert not granted.check("Query", wrong).allowed
 
 
 def test_a_prepared_permission_that_differs_from_the_evaluator_is_not_used(
@@ -132,20 +132,20 @@ def test_a_prepared_permission_that_differs_from_the_evaluator_is_not_used(
 ) -> None:
     wrong = PreparedPermission(Allow(("identity/Other",)), Residual())
     monkeypatch.setattr(shared_permissions, "prepare", lambda *given: wrong)
-    asked = permissions()
+    granted = permissions()
     with caplog.at_level(logging.ERROR):
-        verdicts = [asked.check("GetItem", get("acme")) for _ in range(2)]
+        verdicts = [granted.check("GetItem", get("acme")) for _ in range(2)]
     assert verdicts == [Allow(("identity/OwnRows",))] * 2
     assert len(caplog.records) == 1
 
 
 def test_shapes_are_kept_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shared_permissions, "_KEPT", 3)
-    asked = permissions()
+    granted = permissions()
     for number in range(9):
-        assert asked.check("GetItem", get("acme", ProjectionExpression=f"name{number}")).allowed
-        asked.attributes_denied([f"name{number}"], "GetItem", "orders", leading_key="TENANT#acme#")
-    assert len(asked.shared._prepared) == len(asked.shared._answers) == 3
+        assert granted.check("GetItem", get("acme", ProjectionExpression=f"name{number}")).allowed
+        granted.attributes_denied([f"name{number}"], "GetItem", "orders", leading_key="TENANT#acme#")
+    assert len(granted.shared._prepared) == len(granted.shared._answers) == 3
 
 
 def test_an_answer_on_an_attribute_is_given_to_all_tenants(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,8 +3,8 @@
 import pytest
 
 from gateway.iam.language.verdict import Authorisation
-from tests.iam.asking import ATT, ENC, KEY, LK, RCC, RV, ask, leading, single
 from tests.iam.place import ORDERS, USERS
+from tests.iam.request_context import ATT, ENC, KEY, LK, RCC, RV, authorisations_of, leading, single
 
 
 def test_put_item() -> None:
@@ -52,20 +52,20 @@ def test_legacy_writes_name_their_attributes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("returned", "asked"),
+    ("returned", "values"),
     [("NONE", ["NONE", "ALL_OLD"]), ("UPDATED_NEW", ["UPDATED_NEW", "ALL_OLD"]), ("ALL_OLD", ["ALL_OLD"])],
 )
-def test_the_item_of_a_failed_condition_has_to_pass_as_a_return_value(returned: str, asked: list[str]) -> None:
+def test_the_item_of_a_failed_condition_has_to_pass_as_a_return_value(returned: str, values: list[str]) -> None:
     on_failure = {"ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
-    found = ask("UpdateItem", TableName="orders", Key=KEY, ReturnValues=returned, **on_failure)
-    assert [one.context[RV] for one in found] == asked
+    found = authorisations_of("UpdateItem", TableName="orders", Key=KEY, ReturnValues=returned, **on_failure)
+    assert [one.context[RV] for one in found] == values
 
 
 def test_batch_write_item_asks_once_for_each_table_and_never_for_put_item() -> None:
     put = {"PutRequest": {"Item": {**KEY, "total": {"N": "1"}}}}
     delete = {"DeleteRequest": {"Key": {"PK": {"S": "b#2"}, "SK": {"S": "x"}}}}
     user = {"DeleteRequest": {"Key": {"id": {"B": "YQ=="}}}}
-    assert ask("BatchWriteItem", RequestItems={"orders": [put, delete], "users": [user]}) == (
+    assert authorisations_of("BatchWriteItem", RequestItems={"orders": [put, delete], "users": [user]}) == (
         Authorisation(
             "dynamodb:BatchWriteItem", ORDERS, {**leading("a#1", "b#2"), ATT: ("PK", "SK", "total"), RCC: "NONE"}
         ),
@@ -81,7 +81,7 @@ def test_transact_write_items_asks_for_each_member_its_own_action() -> None:
         {"Delete": {**condition, "Key": KEY, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}},
         {"ConditionCheck": {**condition, "Key": {"PK": {"S": "b#2"}}}},
     ]
-    found = ask("TransactWriteItems", TransactItems=members, ClientRequestToken="t")
+    found = authorisations_of("TransactWriteItems", TransactItems=members, ClientRequestToken="t")
     assert [one.action.removeprefix("dynamodb:") for one in found] == [
         *("PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem")
     ]

@@ -65,7 +65,7 @@ def test_an_allow_names_one_statement_of_each_layer() -> None:
     assert verdict == Allow(("identity/Rows", "session/Viewer", "boundary/#1"))
 
 
-def test_an_implicit_denial_tells_the_first_thing_that_failed_in_each_near_statement() -> None:
+def test_an_implicit_denial_shows_the_first_thing_that_failed_in_each_near_statement() -> None:
     policies = only(
         statement(Sid="Far", Action="dynamodb:PutItem"),
         statement(Sid="Red", Condition={"StringEquals": {"aws:PrincipalTag/Team": "red"}}),
@@ -81,7 +81,7 @@ def test_an_implicit_denial_tells_the_first_thing_that_failed_in_each_near_state
     assert (verdict.action, verdict.resource) == ("dynamodb:GetItem", TABLE)
 
 
-def test_an_implicit_denial_tells_that_no_statement_names_the_action_or_the_resource() -> None:
+def test_an_implicit_denial_shows_that_no_statement_names_the_action_or_the_resource() -> None:
     policies = only(statement(Sid="Reads"))
     action = evaluate(policies, Authorisation("dynamodb:PutItem", TABLE, {}))
     resource = evaluate(policies, Authorisation("dynamodb:GetItem", TABLE + "/index/GSI1", {}))
@@ -121,7 +121,7 @@ def test_an_action_that_is_no_ascii_text_is_denied(action: Any) -> None:
     assert not evaluate(only(statement(Action="*")), Authorisation(action, TABLE, {})).allowed
 
 
-def test_what_is_no_authorisation_at_all_is_denied() -> None:
+def test_what_is_not_an_authorisation_is_denied() -> None:
     verdict = evaluate(only(statement()), None)  # type: ignore[arg-type]  # the point of the test
     assert isinstance(verdict, Deny)
     assert verdict.layer == "evaluator"

@@ -125,7 +125,7 @@ def test_a_session_policy_and_a_boundary_never_widen(
 def test_a_session_grants_exactly_what_both_grant(
     identity: tuple[PolicyDocument, ...], session: PolicyDocument, request: Authorisation
 ) -> None:
-    # The session's document judged alone, as if it were an identity policy.
+    # The session's document evaluated alone, as if it were an identity policy.
     twin = read(session.text, "identity")
     both = evaluate(PolicySet(identity), request).allowed and evaluate(PolicySet((twin,)), request).allowed
     assert evaluate(PolicySet(identity, session=(session,)), request).allowed is both
@@ -174,7 +174,7 @@ TENANT_POLICY = parse(
 )
 tenants = st.from_regex(r"[a-z0-9][a-z0-9-]{1,8}", fullmatch=True)
 paths = st.sampled_from(["", "#", "#USER#1", "#ORDER#2026#7"])
-asked = st.lists(st.tuples(st.booleans(), paths), max_size=4)
+requested = st.lists(st.tuples(st.booleans(), paths), max_size=4)
 
 
 def batch(own: str, foreign: str, rows: list[tuple[bool, str]]) -> bool:
@@ -184,7 +184,7 @@ def batch(own: str, foreign: str, rows: list[tuple[bool, str]]) -> bool:
 
 
 @calm
-@given(st.lists(tenants, min_size=4, max_size=4, unique=True), asked)
+@given(st.lists(tenants, min_size=4, max_size=4, unique=True), requested)
 def test_renaming_tenants_keeps_verdicts(names: list[str], rows: list[tuple[bool, str]]) -> None:
     one, two, three, four = names
     assert batch(one, two, rows) is batch(three, four, rows)

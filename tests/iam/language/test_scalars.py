@@ -13,7 +13,7 @@ def test_numbers(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", " 1", "1 ", "1_000", "NaN", "Infinity", "\u0661", "0x1", "1e99999", "1\n", "."])
-def test_no_numbers(text: str) -> None:
+def test_invalid_numbers(text: str) -> None:
     assert scalars.number(text) is None
 
 
@@ -33,7 +33,7 @@ def test_no_numbers(text: str) -> None:
         ("1767225600.5", "1767225600.5"),
     ],
 )
-def test_moments(text: str, seconds: str) -> None:
+def test_timestamps(text: str, seconds: str) -> None:
     assert scalars.timestamp(text) == Decimal(seconds)
 
 
@@ -51,7 +51,7 @@ def test_moments(text: str, seconds: str) -> None:
         "1e5",
     ],
 )
-def test_no_moments(text: str) -> None:
+def test_invalid_timestamps(text: str) -> None:
     assert scalars.timestamp(text) is None
 
 

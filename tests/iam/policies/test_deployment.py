@@ -10,7 +10,7 @@ ROLE = "arn:aws:iam::123456789012:role/path/gateway-tenant"
 PLACE = Deployment.of_role(ROLE, "eu-west-1", "orders")
 
 
-def test_a_role_tells_its_partition_and_account() -> None:
+def test_the_arn_of_a_role_holds_its_partition_and_account() -> None:
     assert Deployment("aws", "eu-west-1", "123456789012", "orders", ROLE) == PLACE
     with pytest.raises(ConfigurationError, match="is not the ARN of a role"):
         Deployment.of_role("arn:aws:iam::123456789012:user/x", "eu-west-1", "orders")

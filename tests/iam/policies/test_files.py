@@ -42,8 +42,8 @@ def test_the_documents_pass_every_check_and_are_explained() -> None:
 def may(role: str, action: str, key: str, tenant: str | None = "acme", subject: str | None = None) -> bool:
     tags = {"TenantId": tenant, "GatewayRole": role, "Subject": subject}
     context = {f"aws:PrincipalTag/{name}": value for name, value in tags.items() if value is not None}
-    asked = Authorisation(f"s3:{action}", f"{BUCKET}/{key}", context)
-    return evaluate(generated(MODEL).policy_set(role, PLACE), asked).allowed
+    request = Authorisation(f"s3:{action}", f"{BUCKET}/{key}", context)
+    return evaluate(generated(MODEL).policy_set(role, PLACE), request).allowed
 
 
 @pytest.mark.parametrize(

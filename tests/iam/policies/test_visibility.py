@@ -1,4 +1,4 @@
-"""What the schema may say about roles, told by the policies alone."""
+"""What the schema may say about roles, derived from the policies alone."""
 
 from gateway.demo import MODEL
 from gateway.iam.policies.hidden_data import personal_attributes

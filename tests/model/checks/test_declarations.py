@@ -38,16 +38,16 @@ def with_type(kind: Any) -> str:
         (Struct("Box", Field("a", Id(), "")), "Box: `fields` must be a tuple; put a comma after its only member"),  # type: ignore[arg-type]  # the slip
     ],
 )
-def test_what_is_no_type_is_told_with_what_to_write(kind: Any, said: str) -> None:
+def test_an_invalid_type_is_reported_with_what_to_write(kind: Any, said: str) -> None:
     assert with_type(kind) == said
 
 
-def test_any_other_value_is_told_with_the_types_there_are() -> None:
+def test_any_other_value_is_reported_with_the_types_there_are() -> None:
     assert with_type("Its id.").startswith("its type is 'Its id.'; use a type such as Text()")
     assert with_type(object).startswith("its type is Python's `object`; use a type such as Text()")
 
 
-def test_a_key_with_an_attribute_of_no_type_is_told_once() -> None:
+def test_a_key_with_an_attribute_of_no_type_is_reported_once() -> None:
     wrong = thing(attributes=(Attribute("thingId", str, ""), *ATTRIBUTES[1:]))  # type: ignore[arg-type]  # the slip
     assert faults(wrong) == ("entity Thing: `thingId`: its type is Python's `str`; use Text(), Id() or KeyString()",)
 
@@ -70,17 +70,17 @@ def test_a_key_with_an_attribute_of_no_type_is_told_once() -> None:
         ),
     ],
 )
-def test_a_missing_comma_of_an_entity_is_told(changes: dict[str, Any], said: str) -> None:
+def test_a_missing_comma_of_an_entity_is_reported(changes: dict[str, Any], said: str) -> None:
     assert fault(thing(**changes)) == f"entity Thing: {said}"
 
 
-def test_a_missing_comma_of_a_pattern_is_told() -> None:
+def test_a_missing_comma_of_a_pattern_is_reported() -> None:
     wrong = Listing(name="things", entity="Thing", description="", where="email")  # type: ignore[arg-type]  # the slip
     said = "`where` must be a tuple; write `('email',)`, with a comma after the only member"
     assert faults(thing(), patterns=(wrong,)) == (f"pattern things: {said}",)
 
 
-def test_a_missing_comma_of_a_domain_is_told() -> None:
+def test_a_missing_comma_of_a_domain_is_reported() -> None:
     wrong = Domain(name="test", description="", entities=thing(), patterns=())  # type: ignore[arg-type]  # the slip
     with pytest.raises(ModelError) as caught:
         Model(domains=(wrong,))

@@ -26,7 +26,7 @@ def test_a_right_one_is_accepted() -> None:
     Model(domains=(Domain(name="desk", description="", entities=(), patterns=(), demo=demo),))
 
 
-def test_every_fault_is_told_at_once() -> None:
+def test_every_fault_is_reported_at_once() -> None:
     demo = Demo(
         tenants=(DemoTenant("acme"), DemoTenant("acme"), DemoTenant("Big#One")),
         examples=(
@@ -52,5 +52,5 @@ def test_every_fault_is_told_at_once() -> None:
         (Demo(rows=[("Ticket", {})]), "`rows` must be a function"),  # type: ignore[arg-type]  # the fault
     ],
 )
-def test_mistakes_of_python_are_told(demo: Any, fault: str) -> None:
+def test_mistakes_of_python_are_reported(demo: Any, fault: str) -> None:
     assert fault in faults(demo)[0]

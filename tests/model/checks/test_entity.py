@@ -77,7 +77,7 @@ def test_a_relation_goes_through_a_list(each: str) -> None:
 
 
 @pytest.mark.parametrize("expiry", [Expiry(at="madeAt"), Expiry(since="madeAt", after=timedelta(days=30))])
-def test_an_item_expires_at_or_after_a_moment(expiry: Expiry) -> None:
+def test_an_item_expires_at_or_after_a_timestamp(expiry: Expiry) -> None:
     assert passes(thing(expiry=expiry))
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with a file is told with the entity, the fault and what to do."""
+"""What is wrong with a file is reported with the entity, the fault and what to do."""
 
 import re
 from dataclasses import replace

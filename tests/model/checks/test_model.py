@@ -126,7 +126,7 @@ def test_a_wrong_template_is_found_when_the_model_is_made() -> None:
     assert "entity Thing: key `TENANT#{thingId}`" in fault(thing(key=Key(pk="TENANT#{thingId}", sk="META")))
 
 
-def test_every_fault_of_every_part_is_told_at_once() -> None:
+def test_every_fault_of_every_part_is_reported_at_once() -> None:
     wrong_key = thing(name="First", key=Key(pk="first", sk="{nothing"), unique=("mail",))
     wrong_index = thing(name="Second", key=Key(pk="SECOND#{thingId}", sk="META"), indexes=(on("GSI9"),))
     busy = thing(name="Third", key=Key(pk="THIRD#{colour}", sk="{thingId}"), expiry=None)
@@ -142,9 +142,9 @@ def test_every_fault_of_every_part_is_told_at_once() -> None:
         Lookup(name="other", entity="Other", description=""),
         ItemCollection(name="both", entity="Thing", collection="parts", description=""),
     )
-    told = faults(wrong_key, wrong_index, busy, right, patterns=patterns)
+    found = faults(wrong_key, wrong_index, busy, right, patterns=patterns)
     cut = re.compile("; between.*|: declare shards.*|: name one of.*")
-    assert [cut.sub("", fault) for fault in told] == [
+    assert [cut.sub("", fault) for fault in found] == [
         "entity First: `unique` names the unknown attribute `mail`: did you mean `email`?",
         "entity First: key `first` has the part `first`",
         "entity First: key `{nothing` has the part `{nothing`",
@@ -155,7 +155,7 @@ def test_every_fault_of_every_part_is_told_at_once() -> None:
         "entity Thing: relation `lost` names the unknown pattern `nowhere`",
         "pattern both: Thing has no collection `parts`",
     ]
-    assert all(fault in str(ModelError(*told)) for fault in told)
+    assert all(fault in str(ModelError(*found)) for fault in found)
 
 
 def test_a_fault_of_an_entity_hides_no_other_unless_its_keys_are_wrong() -> None:
@@ -195,5 +195,5 @@ def test_what_relies_on_a_faulty_part_waits_for_it() -> None:
         Listing(name="partsOf", entity="Part", description="", between="nothing"),
         ItemCollection(name="both", entity="Thing", collection="parts", description=""),
     )
-    [told] = faults(root, part, patterns=patterns)
-    assert told.startswith("entity Part: key `PART#{ownerId` has the part")
+    [fault] = faults(root, part, patterns=patterns)
+    assert fault.startswith("entity Part: key `PART#{ownerId` has the part")

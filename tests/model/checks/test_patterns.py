@@ -74,7 +74,7 @@ def test_a_pattern_is_named_in_camel_case(name: str) -> None:
         listing(index="GSI2", where=("active",), between="price", window=timedelta(hours=1)),
     ],
 )
-def test_a_window_is_a_length_of_time_over_a_range_of_moments(wrong: Listing) -> None:
+def test_a_window_is_a_length_of_time_over_a_range_of_timestamps(wrong: Listing) -> None:
     assert said(wrong) == "pattern things: a window needs a length, and `between` over a timestamp"
 
 

@@ -103,7 +103,7 @@ def test_a_fault_says_what_to_change(changes: dict[str, Any], fix: str) -> None:
     assert fix in faults(role(**changes))
 
 
-def test_a_name_that_is_personal_in_one_entity_only_is_told_with_the_faults_of_roles() -> None:
+def test_a_name_that_is_personal_in_one_entity_only_is_reported_with_the_faults_of_roles() -> None:
     first, *others = MODEL.domains
     label = Attribute("phone", Text(20), "Not personal here.", required=False)
     entities = tuple(
@@ -112,9 +112,9 @@ def test_a_name_that_is_personal_in_one_entity_only_is_told_with_the_faults_of_r
     )
     with pytest.raises(ModelError) as refused:
         Model(domains=(replace(first, entities=entities, roles=(role(reads=("Product",)), ORDERING)), *others))
-    told = "\n".join(refused.value.faults)
-    assert "entity Category: `phone` is personal in" in told
-    assert "add Stock to `reads`" in told
+    text = "\n".join(refused.value.faults)
+    assert "entity Category: `phone` is personal in" in text
+    assert "add Stock to `reads`" in text
 
 
 def test_a_role_declared_in_two_ways_is_refused() -> None:

@@ -138,7 +138,7 @@ def test_another_kind_of_value_is_reported(right: Any, name: str, value: Any, fa
     assert changed(right, name, value) == [fault]
 
 
-def test_faults_deep_inside_are_told_by_their_path() -> None:
+def test_faults_deep_inside_are_reported_by_their_path() -> None:
     wrong: Any = When("colour", "RED")  # type: ignore[arg-type]  # the slip
     entity = replace(thing(), indexes=(OnIndex(index="GSI1", pk="A", sk="B", shards=Shards, when=wrong),))  # type: ignore[arg-type]
     assert [*shape_faults(entity)] == [
@@ -147,7 +147,7 @@ def test_faults_deep_inside_are_told_by_their_path() -> None:
     ]
 
 
-def test_a_member_with_a_name_is_told_by_its_name() -> None:
+def test_a_member_with_a_name_is_reported_under_its_name() -> None:
     wrong: Any = Attribute("size", Id(), 5)  # type: ignore[arg-type]  # the slip
     assert [*shape_faults(replace(thing(), attributes=(wrong,)))] == [
         "`attributes[size].description` must be a string, not an `int`"
@@ -170,7 +170,7 @@ def test_a_model_reports_the_shapes_of_everything_at_once() -> None:
     )
 
 
-def test_names_and_domains_that_are_none_are_reported_before_anything_relies_on_them() -> None:
+def test_invalid_names_and_domains_are_reported_before_anything_relies_on_them() -> None:
     domains: Any = DOMAIN
     with pytest.raises(ModelError, match="`domains` must be a tuple; put a comma after its only member"):
         Model(domains=domains)

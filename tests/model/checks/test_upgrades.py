@@ -21,7 +21,7 @@ def nothing(values: Any) -> dict[str, Any]:
     return {}
 
 
-def told(entity: Entity, *patterns: Listing) -> str:
+def faults_of(entity: Entity, *patterns: Listing) -> str:
     domain = model(BEFORE).domains[0]
     with pytest.raises(ModelError) as caught:
         Model(domains=(replace(domain, entities=(entity,), patterns=patterns),))
@@ -33,7 +33,7 @@ def told(entity: Entity, *patterns: Listing) -> str:
 )
 def test_every_step_of_a_schema_has_its_upgrade(schema: int, steps: tuple[int, ...]) -> None:
     upgrades = tuple(replace(SPLIT, to=step) for step in steps)
-    assert "needs one upgrade to each schema" in told(replace(AFTER, schema=schema, upgrades=upgrades))
+    assert "needs one upgrade to each schema" in faults_of(replace(AFTER, schema=schema, upgrades=upgrades))
 
 
 @pytest.mark.parametrize(
@@ -46,12 +46,12 @@ def test_every_step_of_a_schema_has_its_upgrade(schema: int, steps: tuple[int, .
     ],
 )
 def test_an_upgrade_neither_moves_an_item_nor_shows_what_is_hidden(changes: dict[str, Any], expected: str) -> None:
-    assert expected in told(replace(AFTER, upgrades=(replace(SPLIT, change=nothing, **changes),)))
+    assert expected in faults_of(replace(AFTER, upgrades=(replace(SPLIT, change=nothing, **changes),)))
 
 
 def test_what_is_unique_cannot_be_upgraded() -> None:
     entity = replace(AFTER, unique=("familyName",))
-    assert "unique" in told(entity)
+    assert "unique" in faults_of(entity)
 
 
 def test_an_upgrade_may_give_what_a_later_one_needs() -> None:
@@ -64,22 +64,22 @@ def test_an_upgrade_may_give_what_a_later_one_needs() -> None:
 
 def test_an_index_that_is_being_filled_is_not_read() -> None:
     early = Listing(name="ticketsByName", entity="Ticket", index="GSI1", description="By name.")
-    assert "`GSI1` is still being filled" in told(AFTER, early)
+    assert "`GSI1` is still being filled" in faults_of(AFTER, early)
 
 
 @pytest.mark.parametrize("previous", [0, 1, 257])
 def test_there_were_as_many_shards_as_there_may_be(previous: int) -> None:
     place = replace(AFTER.indexes[0], shards=Shards(4, by="ticketId", previous=previous))
-    assert f"has {previous} shards" in told(replace(AFTER, indexes=(place,)))
+    assert f"has {previous} shards" in faults_of(replace(AFTER, indexes=(place,)))
 
 
 def test_the_shards_of_a_key_do_not_change() -> None:
     key = Key(pk="THING#{thingId}#{shard}", sk="META", shards=Shards(4, by="thingId", previous=2))
     entity = Entity(name="Thing", description="It.", attributes=(Attribute("thingId", Id(), "Its id."),), key=key)
-    assert "only an index can change its shards" in told(entity)
+    assert "only an index can change its shards" in faults_of(entity)
 
 
-def test_the_page_tells_what_is_under_way() -> None:
+def test_the_page_shows_what_is_under_way() -> None:
     page = access_patterns(NEW)
     assert "Query on 4 shards, in parallel" in page
     assert "moving from or to 2 shards, 4 are written" in page
@@ -99,5 +99,5 @@ def test_the_page_tells_what_is_under_way() -> None:
         ("", None),
     ],
 )
-def test_a_partition_key_tells_whose_it_is(key: str, tenant: str | None) -> None:
+def test_a_partition_key_names_its_tenant(key: str, tenant: str | None) -> None:
     assert tenant_of(key) == tenant

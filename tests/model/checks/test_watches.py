@@ -68,7 +68,7 @@ def test_lookups_and_listings_can_be_watched(pattern: str) -> None:
         (Watch(name="watched", pattern=1, description=""), "`pattern` must be a string"),  # type: ignore[arg-type]
     ],
 )
-def test_what_cannot_be_watched_is_told_with_the_fix(watch: Watch, fault: str) -> None:
+def test_what_cannot_be_watched_is_reported_with_the_fix(watch: Watch, fault: str) -> None:
     assert any(found == f"watch {watch.name}: {fault}" or fault in found for found in _faults(watch)), _faults(watch)
 
 

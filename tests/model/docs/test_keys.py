@@ -17,7 +17,7 @@ def test_a_table_keeps_its_columns_whatever_stands_in_them() -> None:
     assert markdown_table(("a", "b"), [("1", "x|y")]) == ["| a | b |", "| --- | --- |", "| 1 | x&#124;y |"]
 
 
-def test_numbers_in_keys_tell_their_width() -> None:
+def test_numbers_in_keys_show_their_width() -> None:
     entity = thing(indexes=(on(pk="N#{count:4}", sk="{price:8.2}#{thingId}"),))
     assert partition_words(entity.placements[1]) == "T#N#<count, 4 digits>"
     assert sort_words(entity.placements[1]) == "<price, 8 digits and 2 decimals>#<thingId>"

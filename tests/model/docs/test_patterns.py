@@ -65,11 +65,11 @@ def test_a_lookup_is_a_get_or_a_batch() -> None:
     ]
 
 
-def test_a_strong_read_is_told() -> None:
+def test_a_strong_read_is_reported() -> None:
     assert row(LINES, "`stock`")[6] == "strong"
 
 
-def test_a_listing_over_shards_tells_its_partitions_and_its_range() -> None:
+def test_a_listing_over_shards_shows_its_partitions_and_its_range() -> None:
     cells = row(LINES, "`ordersByStatus`")
     assert cells[2:6] == [
         "Query on 4 shards, in parallel",
@@ -92,7 +92,7 @@ def test_a_listing_that_leads_on_says_where_to() -> None:
     )
 
 
-def test_one_query_for_two_tells_the_range_of_both() -> None:
+def test_one_query_for_two_shows_the_range_of_both() -> None:
     cells = row(LINES, "`userWithOrders`")
     assert cells[4:6] == ["`T#USER#<userId>`; sort key from `ORDER#` to `PROFILE`", "descending"]
 
@@ -107,7 +107,7 @@ def test_a_listing_over_buckets_always_has_a_range() -> None:
     assert cells[4] == "`T#LOG#<ownerId>#<day of madeAt>`; between two `<madeAt>`"
 
 
-def test_attributes_tell_what_they_are() -> None:
+def test_attributes_show_what_they_are() -> None:
     assert row(LINES, "`note`") == [
         "`note`",
         "text, up to 100,000 characters",
@@ -118,7 +118,7 @@ def test_attributes_tell_what_they_are() -> None:
     ]
 
 
-def test_places_tell_where_an_item_lies_and_when() -> None:
+def test_places_show_where_an_item_lies_and_when() -> None:
     assert row(LINES, "byUser")[4] == "a copy, written with the item"
     assert row(LINES, "active")[1:] == [
         "GSI3",
@@ -132,7 +132,7 @@ def test_a_bar_in_a_text_does_not_break_the_table() -> None:
     assert row(SPREAD_LINES, "GSI3 | GSI3") == ["GSI3", "GSI3", "`T#ALL`", "`<thingId>`", "there are &#124; few"]
 
 
-def test_expiry_and_relations_are_told() -> None:
+def test_expiry_and_relations_are_reported() -> None:
     assert "It expires 30 days after `madeAt`." in SPREAD_LINES
     assert "- `parts`: many, by `thing`, each of `partIds`, `thingId` is `partIds`. Its parts." in SPREAD_LINES
     assert "- `user`: one, by `user`. The user who placed it." in LINES
@@ -142,7 +142,7 @@ def test_no_line_ends_in_a_blank() -> None:
     assert [line for line in LINES if line != line.rstrip()] == []
 
 
-def test_a_window_and_a_total_are_told() -> None:
+def test_a_window_and_a_total_are_reported() -> None:
     assert "optionally between two `<recordedAt>`, by default the last 24 hours" in row(LINES, "`readings`")[4]
     assert "- `likes`: the sum of `count` over 8 items, by `counterShard`. The number of users who like it." in LINES
 

@@ -15,7 +15,7 @@ def test_a_currency_is_stored_in_capitals(value: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["ZZZ", "", "EURO", "€", 978, None])
-def test_what_is_no_currency_is_a_fault_of_its_field(value: Any) -> None:
+def test_an_invalid_currency_is_a_fault_of_its_field(value: Any) -> None:
     assert [fault.field for fault in Currency().faults("currency", Currency().normalised(value))] == ["currency"]
 
 

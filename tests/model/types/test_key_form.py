@@ -26,7 +26,7 @@ from gateway.model.types.numbers import exact as exact_number
 from tests.model.build import Colour
 
 ZONES = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
-MOMENTS = st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30), timezones=ZONES)  # noqa: DTZ001  the strategy adds the zone
+TIMESTAMPS = st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30), timezones=ZONES)  # noqa: DTZ001  the strategy adds the zone
 PRICES = st.decimals(0, 99_999_999, allow_nan=False, allow_infinity=False, places=2)
 
 
@@ -56,7 +56,7 @@ def test_an_id_is_its_own_text(text: str) -> None:
     "value",
     ["", "a#b", "#", "-a", ".a", "a b", "a/b", "a\n", "é", "١", "A" * 129, "a\x00", None, 7, ["a"], b"a", "\ud800"],
 )
-def test_what_is_no_id_is_refused_and_the_attribute_named(value: Any) -> None:
+def test_an_invalid_id_is_refused_and_the_attribute_named(value: Any) -> None:
     with pytest.raises(BadUserInput, match="`userId` is not a valid id"):
         Id().key_text("userId", value)
 
@@ -103,15 +103,15 @@ def test_no_text_brings_a_separator_into_a_key(text: str) -> None:
         assert 0 < len(part.encode()) <= 256
 
 
-def test_a_moment_is_written_in_utc_with_six_decimals() -> None:
+def test_a_timestamp_is_written_in_utc_with_six_decimals() -> None:
     berlin = timezone(timedelta(hours=2))
     assert timestamp_text("at", datetime(2026, 5, 6, 1, 2, 3, tzinfo=berlin)) == "2026-05-05T23:02:03.000000Z"
     assert timestamp_text("at", datetime(99, 1, 1, tzinfo=UTC)) == "0099-01-01T00:00:00.000000Z"
     assert Timestamp().key_text("at", datetime(2026, 1, 1, 0, 0, 0, 7, tzinfo=UTC)) == "2026-01-01T00:00:00.000007Z"
 
 
-@given(MOMENTS, MOMENTS)
-def test_timestamps_sort_as_their_moments(one: datetime, other: datetime) -> None:
+@given(TIMESTAMPS, TIMESTAMPS)
+def test_stored_timestamps_sort_by_time(one: datetime, other: datetime) -> None:
     texts = timestamp_text("at", one), timestamp_text("at", other)
     assert (texts[0] < texts[1]) is (one < other)
     assert (texts[0] == texts[1]) is (one == other)
@@ -122,7 +122,7 @@ def test_timestamps_sort_as_their_moments(one: datetime, other: datetime) -> Non
     "value",
     ["2026-01-01T00:00:00Z", None, 0, datetime(2026, 1, 1), datetime(2026, 1, 1, tzinfo=Nowhere())],  # noqa: DTZ001
 )
-def test_a_moment_without_a_time_zone_is_refused(value: Any) -> None:
+def test_a_timestamp_without_a_time_zone_is_refused(value: Any) -> None:
     with pytest.raises(BadUserInput, match="`at` needs a date and time with a time zone"):
         utc("at", value)
 
@@ -134,7 +134,7 @@ def test_a_moment_without_a_time_zone_is_refused(value: Any) -> None:
         datetime.max.replace(tzinfo=timezone(-timedelta(hours=2))),
     ],
 )
-def test_a_moment_that_is_no_date_in_utc_is_refused(value: datetime) -> None:
+def test_a_timestamp_outside_of_utc_dates_is_refused(value: datetime) -> None:
     with pytest.raises(BadUserInput, match="outside the years"):
         timestamp_text("at", value)
 
@@ -193,7 +193,7 @@ def test_padded_integers_sort_as_their_values(one: int, other: int) -> None:
 
 
 @pytest.mark.parametrize("value", ["1", 1.5, True, None, [1]])
-def test_what_is_no_exact_number_is_refused(value: Any) -> None:
+def test_an_inexact_number_is_refused(value: Any) -> None:
     with pytest.raises(BadUserInput, match="`price` needs a whole number or a decimal"):
         exact_number("price", value)
 
@@ -242,7 +242,7 @@ def test_a_choice_is_the_name_of_its_member() -> None:
 
 
 @pytest.mark.parametrize("value", ["red", "BLUE", "", None, 1, ["RED"], Renamed.OLD, "__class__"])
-def test_what_is_no_member_is_refused_and_the_members_listed(value: Any) -> None:
+def test_an_unknown_member_is_refused_and_the_members_are_listed(value: Any) -> None:
     with pytest.raises(BadUserInput, match="`colour` is not one of RED, GREEN"):
         EnumOf(Colour).key_text("colour", value)
 

@@ -20,7 +20,7 @@ from gateway.model.patterns import Listing, Lookup
 from gateway.model.tenant import TenantId
 from gateway.model.types import Decode, Id, KeyType, ListOf, ScalarSpec, SetOf, Wire
 from gateway.ops.policies.files import permissions_for
-from tests.graph.fixtures import Setting, World, no_lanes
+from tests.graph.fixtures import MemoryEndpoint, ServedModel, no_lanes
 
 
 def _parse(value: Any) -> timedelta:
@@ -124,57 +124,57 @@ QUERIES = {
 
 
 @pytest.fixture
-async def world() -> World:
-    world = World(setting=Setting(MODEL, SCHEMA, permissions_for(generated(MODEL), MODEL), []))
+async def api() -> MemoryEndpoint:
+    api = MemoryEndpoint(served=ServedModel(MODEL, SCHEMA, permissions_for(generated(MODEL), MODEL), []))
     for number, seconds in enumerate((90, 90, 300), start=1):
         track = {"trackId": f"t-{number}", "length": f"PT{seconds}S", "pauses": ["PT5S"], "marks": ["PT7S", "PT3S"]}
-        answer = await world.ask(CREATE, {"input": track}, token="acme/editor")
+        answer = await api.ask(CREATE, {"input": track}, token="acme/editor")
         assert answer["createTrack"]["errors"] == []
     slot = 'mutation { createSlot(input: {length: "PT90S", trackId: "t-1"}) { errors { message } } }'
-    assert await world.ask(slot, token="acme/editor") == {"createSlot": {"errors": []}}
-    return world
+    assert await api.ask(slot, token="acme/editor") == {"createSlot": {"errors": []}}
+    return api
 
 
-async def test_a_value_is_stored_and_indexed_as_its_type_says(world: World) -> None:
-    row = world.memory.rows["TENANT#acme#TRACK#t-1", "META"]
+async def test_a_value_is_stored_and_indexed_as_its_type_says(api: MemoryEndpoint) -> None:
+    row = api.memory.rows["TENANT#acme#TRACK#t-1", "META"]
     assert (row["length"], row["pauses"], row["marks"]) == ({"N": "90"}, {"L": [{"N": "5"}]}, {"NS": ["3", "7"]})
     assert (row["GSI1PK"]["S"], row["GSI2SK"]["S"]) == ("TENANT#acme#LENGTH#000090", "000090#t-1")
 
 
 @pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES.keys())
-async def test_a_lane_answers_as_the_reference_does(world: World, query: str) -> None:
-    before = world.lanes.get("lane", 0)
-    answer = await world.ask(query)
-    assert world.lanes == {"lane": before + 1}
-    world.endpoint = replace(world.endpoint, lanes=no_lanes(world))
-    assert await world.ask(query) == answer
+async def test_a_lane_answers_as_the_reference_does(api: MemoryEndpoint, query: str) -> None:
+    before = api.lanes.get("lane", 0)
+    answer = await api.ask(query)
+    assert api.lanes == {"lane": before + 1}
+    api.endpoint = replace(api.endpoint, lanes=no_lanes(api))
+    assert await api.ask(query) == answer
 
 
-async def test_values_are_shown_ranged_and_paged_as_their_type_says(world: World) -> None:
-    track = (await world.ask(QUERIES["a lookup"]))["track"]
+async def test_values_are_shown_ranged_and_paged_as_their_type_says(api: MemoryEndpoint) -> None:
+    track = (await api.ask(QUERIES["a lookup"]))["track"]
     assert (track["length"], track["pauses"], track["marks"]) == ("PT90S", ["PT5S"], ["PT3S", "PT7S"])
     assert [node["trackId"] for node in track["asLong"]["nodes"]] == ["t-1", "t-2"]
-    ranged = (await world.ask(QUERIES["a range"]))["tracks"]["edges"]
+    ranged = (await api.ask(QUERIES["a range"]))["tracks"]["edges"]
     assert [edge["node"]["trackId"] for edge in ranged] == ["t-1", "t-2"]
-    page = (await world.ask(QUERIES["a parameter"]))["tracksOfLength"]
+    page = (await api.ask(QUERIES["a parameter"]))["tracksOfLength"]
     after = page["pageInfo"]["endCursor"]
     query = f'{{ tracksOfLength(length: "PT90S", after: "{after}") {{ nodes {{ trackId }} }} }}'
-    assert (await world.ask(query))["tracksOfLength"]["nodes"] == [{"trackId": "t-2"}]
-    other = await world.post(query.replace("PT90S", "PT300S"))
+    assert (await api.ask(query))["tracksOfLength"]["nodes"] == [{"trackId": "t-2"}]
+    other = await api.post(query.replace("PT90S", "PT300S"))
     assert other.json()["errors"][0]["extensions"]["code"] == "BAD_USER_INPUT"
 
 
-async def test_a_global_id_leads_back_to_an_item_keyed_by_it(world: World) -> None:
-    slot = (await world.ask(QUERIES["a key"]))["slot"]
+async def test_a_global_id_leads_back_to_an_item_keyed_by_it(api: MemoryEndpoint) -> None:
+    slot = (await api.ask(QUERIES["a key"]))["slot"]
     query = "query ($id: ID!) { node(id: $id) { ... on Slot { length } } }"
-    assert await world.ask(query, {"id": slot["id"]}) == {"node": {"length": "PT90S"}}
+    assert await api.ask(query, {"id": slot["id"]}) == {"node": {"length": "PT90S"}}
 
 
 @pytest.mark.parametrize("value", ["90", 90, None, "PT1234567S"])
-async def test_a_wrong_value_is_refused(world: World, value: Any) -> None:
-    answer = (await world.post(CREATE, {"input": {"trackId": "t-9", "length": value}}, "acme/editor")).json()
+async def test_a_wrong_value_is_refused(api: MemoryEndpoint, value: Any) -> None:
+    answer = (await api.post(CREATE, {"input": {"trackId": "t-9", "length": value}}, "acme/editor")).json()
     assert answer["errors"]
-    assert ("TENANT#acme#TRACK#t-9", "META") not in world.memory.rows
+    assert ("TENANT#acme#TRACK#t-9", "META") not in api.memory.rows
 
 
 def test_the_schema_has_its_scalar_and_its_range() -> None:
@@ -184,9 +184,9 @@ def test_the_schema_has_its_scalar_and_its_range() -> None:
 
 
 def test_the_policies_are_tried_with_its_sample() -> None:
-    asked = {question.pattern: question.key.pk for question in questions(MODEL, TenantId("acme"))}
-    assert asked["slot"] == "TENANT#acme#SLOT#000090"
-    assert asked["tracksOfLength"] == "TENANT#acme#LENGTH#000090"
+    partitions = {question.pattern: question.key.pk for question in questions(MODEL, TenantId("acme"))}
+    assert partitions["slot"] == "TENANT#acme#SLOT#000090"
+    assert partitions["tracksOfLength"] == "TENANT#acme#LENGTH#000090"
 
 
 def test_the_documentation_and_the_playground_know_it() -> None:

@@ -8,30 +8,30 @@ import pytest
 from gateway.errors import BadUserInput
 from gateway.model.types import Blob, DecimalNumber, Timestamp
 
-MOMENT, DECIMAL, BYTES = Timestamp.scalar, DecimalNumber.scalar, Blob.scalar
+TIMESTAMP, DECIMAL, BYTES = Timestamp.scalar, DecimalNumber.scalar, Blob.scalar
 
 
 def test_values_come_back_as_they_went_out() -> None:
     east = timezone(timedelta(hours=2))
     for scalar, value in (
-        (MOMENT, datetime(2026, 1, 31, 12, 0, 0, 120_000, tzinfo=UTC)),
+        (TIMESTAMP, datetime(2026, 1, 31, 12, 0, 0, 120_000, tzinfo=UTC)),
         (DECIMAL, Decimal("12345678901234567890.12")),
         (BYTES, b"\x00\xff"),
     ):
         assert scalar.serialize is not None
         assert scalar.parse is not None
         assert scalar.parse(scalar.serialize(value)) == value
-    assert MOMENT.serialize is not None
-    assert MOMENT.serialize(datetime(2026, 1, 31, 12, tzinfo=east)) == "2026-01-31T10:00:00Z"
+    assert TIMESTAMP.serialize is not None
+    assert TIMESTAMP.serialize(datetime(2026, 1, 31, 12, tzinfo=east)) == "2026-01-31T10:00:00Z"
     assert DECIMAL.serialize is not None
     assert DECIMAL.serialize(Decimal("1E+3")) == "1000"
 
 
 @pytest.mark.parametrize("text", ["", "2026-01-31T12:00:00", "soon", 5, None, "0001-01-01T00:00:00+14:00"])
-def test_a_moment_needs_date_time_and_zone(text: object) -> None:
-    assert MOMENT.parse is not None
+def test_a_timestamp_needs_date_time_and_zone(text: object) -> None:
+    assert TIMESTAMP.parse is not None
     with pytest.raises(BadUserInput):
-        MOMENT.parse(text)
+        TIMESTAMP.parse(text)
 
 
 @pytest.mark.parametrize("value", ["1e5", "NaN", "Infinity", "", 1.5, True, None, "1" * 39, "٣"])

@@ -36,7 +36,7 @@ from tests.store.fixtures import SIZE, Colour
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=50)
 ZONES = st.integers(-23 * 60, 23 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
-MOMENTS = st.datetimes(datetime(2, 1, 1), datetime(9998, 12, 31), timezones=ZONES)  # noqa: DTZ001  zones are drawn
+TIMESTAMPS = st.datetimes(datetime(2, 1, 1), datetime(9998, 12, 31), timezones=ZONES)  # noqa: DTZ001  zones are drawn
 DIGITS = st.tuples(st.sampled_from((0, 1)), st.lists(st.integers(0, 9), min_size=1, max_size=38), st.integers(-130, 80))
 NUMBERS = DIGITS.map(lambda parts: decimal.Decimal((parts[0], tuple(parts[1]), parts[2]))).filter(
     lambda number: not number or -130 <= number.adjusted() <= 125
@@ -74,10 +74,10 @@ def test_whole_numbers_come_back_as_integers(number: int) -> None:
     assert type(back) is int
 
 
-@given(MOMENTS)
-def test_moments_come_back_in_utc_to_the_microsecond(moment: datetime) -> None:
-    back = through(Timestamp(), moment)
-    assert back == moment
+@given(TIMESTAMPS)
+def test_timestamps_come_back_in_utc_to_the_microsecond(timestamp: datetime) -> None:
+    back = through(Timestamp(), timestamp)
+    assert back == timestamp
     assert back.utcoffset() == timedelta()
 
 
@@ -103,7 +103,7 @@ def test_choices_flags_and_lists_come_back_as_they_were(colours: list[Colour], f
         {"width": NUMBERS},
         optional={
             "unit": st.sampled_from(Colour),
-            "marks": st.lists(st.fixed_dictionaries({"at": MOMENTS}), max_size=3),
+            "marks": st.lists(st.fixed_dictionaries({"at": TIMESTAMPS}), max_size=3),
         },
     )
 )
@@ -229,10 +229,10 @@ def test_a_decoder_never_makes_up_a_value_for_another_type(kind: AttributeType) 
         read({"NULL": True})
 
 
-def test_the_moment_is_written_with_six_decimals_in_utc() -> None:
-    moment = datetime(2026, 1, 31, 23, 30, tzinfo=timezone(timedelta(hours=1)))
-    assert Timestamp().encode("a", moment) == {"S": "2026-01-31T22:30:00.000000Z"}
-    assert through(Timestamp(), moment) == datetime(2026, 1, 31, 22, 30, tzinfo=UTC)
+def test_the_timestamp_is_written_with_six_decimals_in_utc() -> None:
+    timestamp = datetime(2026, 1, 31, 23, 30, tzinfo=timezone(timedelta(hours=1)))
+    assert Timestamp().encode("a", timestamp) == {"S": "2026-01-31T22:30:00.000000Z"}
+    assert through(Timestamp(), timestamp) == datetime(2026, 1, 31, 22, 30, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,12 @@ from gateway.model.types import AttributeType, KeyString, Text
 MONTH = KeyString(pattern="[0-9]{4}-(0[1-9]|1[0-2])", example="2026-01")
 
 
-def told(kind: AttributeType, value: object) -> list[str]:
+def faults_of(kind: AttributeType, value: object) -> list[str]:
     return [fault.message for fault in kind.faults("a", value)]
 
 
 @pytest.mark.parametrize(
-    ("kind", "value", "said"),
+    ("kind", "value", "expected"),
     [
         (Text(), "", ["`a` is empty"]),
         (Text(min=0), "", []),
@@ -24,8 +24,8 @@ def told(kind: AttributeType, value: object) -> list[str]:
         (MONTH, "2026-12", []),
     ],
 )
-def test_a_value_that_breaks_a_rule_is_told(kind: AttributeType, value: str, said: list[str]) -> None:
-    assert told(kind, value) == said
+def test_a_value_that_breaks_a_rule_is_reported(kind: AttributeType, value: str, expected: list[str]) -> None:
+    assert faults_of(kind, value) == expected
 
 
 def test_what_was_stored_before_a_rule_can_be_kept() -> None:

@@ -14,7 +14,7 @@ class Scripted(Live):
         super().__init__(AuditedAccount("eu-west-1", endpoint))
         self.answers = answers
 
-    def ask(self, service: str, operation: str, **parameters: Any) -> Mapping[str, Any]:
+    def call(self, service: str, operation: str, **parameters: Any) -> Mapping[str, Any]:
         answer = self.answers[operation]
         if isinstance(answer, Exception):
             raise answer
@@ -22,7 +22,7 @@ class Scripted(Live):
         return found
 
     def pages(self, service: str, operation: str, key: str, **parameters: Any) -> list[Any]:
-        return list(self.ask(service, operation, **parameters).get(key, ()))
+        return list(self.call(service, operation, **parameters).get(key, ()))
 
 
 def refused(code: str) -> FactUnavailable:

@@ -26,9 +26,9 @@ from tests.ops.audit.fixtures import build as plant
 from tests.sandbox.wire import closed, listening, serving
 
 
-def run(wanted: Audit) -> tuple[int, str]:
+def run(options: Audit) -> tuple[int, str]:
     console = Console(file=io.StringIO(), width=200)
-    code = audit(wanted, MODEL, console)
+    code = audit(options, MODEL, console)
     assert isinstance(console.file, io.StringIO)
     return code, console.file.getvalue()
 

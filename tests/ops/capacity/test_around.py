@@ -12,9 +12,9 @@ PRICES = read_prices()
 
 
 def spent(calls: float = 0, storage_gb: float = 0, **around: object) -> dict[str, Expense]:
-    wanted = Demand((Consumption("order", "table", "read", calls, 0.5),), ("table",))
+    demand = Demand((Consumption("order", "table", "read", calls, 0.5),), ("table",))
     given = {"average_share": 0.5, "storage_gb": storage_gb, "around": around}
-    return {each.name: each for each in expenses(wanted, Assumptions.model_validate(given), PRICES)}
+    return {each.name: each for each in expenses(demand, Assumptions.model_validate(given), PRICES)}
 
 
 def test_two_half_tasks_cost_about_36_dollars() -> None:

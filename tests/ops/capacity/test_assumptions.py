@@ -61,8 +61,8 @@ def test_an_index_that_holds_some_values_holds_that_part_of_the_items() -> None:
     assert entry_share(ORDER, places["open"], DEFAULTS) == 0.25
     # nothing is known of how often a flag is set
     assert entry_share(ORDER, places["gifts"], DEFAULTS) == 1
-    told = Assumptions.model_validate({"writes": {"Order": {"in_index": {"open": 0.02}}}})
-    assert entry_share(ORDER, places["open"], told) == 0.02
+    declared = Assumptions.model_validate({"writes": {"Order": {"in_index": {"open": 0.02}}}})
+    assert entry_share(ORDER, places["open"], declared) == 0.02
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_every_fault_of_a_file_is_named(tmp_path: Path, content: Any, fault: str
     assert fault in caught.value.message
 
 
-def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="cannot be read"):
         read_assumptions(tmp_path / "absent.json", MODEL)
     deep = tmp_path / "deep.json"

@@ -1,4 +1,4 @@
-"""What Terraform is told of the model's traffic."""
+"""What Terraform gets of the model's traffic."""
 
 from gateway.demo import MODEL
 from gateway.ops.capacity.assumptions import DEFAULTS
@@ -6,9 +6,9 @@ from gateway.ops.capacity.demand import demand, expected_units
 
 
 def test_it_is_the_demand_of_every_place_in_whole_units() -> None:
-    wanted, found = demand(MODEL, DEFAULTS), expected_units(MODEL)
-    assert found.keys() == set(wanted.places)
+    demanded, found = demand(MODEL, DEFAULTS), expected_units(MODEL)
+    assert found.keys() == set(demanded.places)
     for place, units in found.items():
-        need = wanted.need(place)
+        need = demanded.need(place)
         assert 0 <= units["read"] - need.read < 1
         assert 0 <= units["write"] - need.write < 1

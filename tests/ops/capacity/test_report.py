@@ -23,7 +23,7 @@ def text(measured: Measured | None = None, **assumed: object) -> str:
     return page(plan(MODEL, Assumptions.model_validate(assumed), PRICES, measured))
 
 
-def test_the_page_tells_every_section() -> None:
+def test_the_page_has_every_section() -> None:
     headings = re.findall(r"^#+ (.*)$", text(), flags=re.MULTILINE)
     assert headings == [
         "Capacity",
@@ -46,7 +46,7 @@ def test_every_pattern_has_a_row() -> None:
     assert "| order | table | 2,000/s | 0.5 | 1,000.0 RCU |  |" in text()
 
 
-def test_amplification_is_told() -> None:
+def test_amplification_is_reported() -> None:
     quiet = text(writes_per_read=0)
     assert "0.0 writes a second become 0.0 WCU" in quiet
     writes = {
@@ -70,7 +70,7 @@ def test_the_cheapest_mode_is_one_that_can_be_left_again() -> None:
     assert "Cheapest without a commitment: " in text()
 
 
-def test_storage_and_a_break_even_out_of_reach_are_told() -> None:
+def test_storage_and_a_break_even_out_of_reach_are_reported() -> None:
     assert "| storage | 25.00 | in every mode |" in text(storage_gb=125)
     assert "is never cheaper" in text(utilisation=0.2)
 

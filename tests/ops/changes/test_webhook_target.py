@@ -57,7 +57,7 @@ def test_only_https_addresses_are_taken(url: str) -> None:
     assert "word" not in caught.value.message.replace("password", "")
 
 
-def test_a_name_that_is_none_is_a_failure_like_any_other() -> None:
+def test_an_invalid_host_name_is_a_failure_like_any_other() -> None:
     with pytest.raises(OSError, match="UnicodeError"):
         WebhookTarget(f"https://{'a' * 80}.example.org/")(b"{}", {})
 

@@ -41,7 +41,7 @@ def test_the_signature_is_that_of_the_specification() -> None:
     assert signed == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 
 
-def test_a_message_tells_the_change_and_not_the_position() -> None:
+def test_a_message_holds_the_change_and_not_the_position() -> None:
     message = message_of("acme", CHANGE, 1_700_000_000)
     assert message.id == "msg_c1"
     assert json.loads(message.body) == {

@@ -26,10 +26,10 @@ from gateway.sandbox.server import address_of, listen, served_in_thread
 from gateway.testing.memory import Memory
 from gateway.testing.services import REGION, TABLE, MemorySts, fetch_keys, settings, token
 from tests.drawn import drawn
-from tests.graph.mutation.shelf import DOMAIN, shelf_model
+from tests.graph.mutation.books import DOMAIN, books_model
 
-MODEL = shelf_model()
-DOMAINS = "tests.graph.mutation.shelf"
+MODEL = books_model()
+DOMAINS = "tests.graph.mutation.books"
 GENRES = [{"genreId": genre, "title": genre} for genre in "gh"]
 
 
@@ -138,7 +138,7 @@ def test_a_throttled_gateway_is_asked_again(running: Running, tmp_path: Path, mo
     assert running.books() == titles, "each once, although ids are made by the gateway"
 
 
-def test_who_may_not_write_is_refused_before_a_row(running: Running, tmp_path: Path) -> None:
+def test_a_caller_that_may_not_write_is_refused_before_a_row(running: Running, tmp_path: Path) -> None:
     source = written(tmp_path, "books.jsonl", {"genreId": "g", "title": "A"})
     with pytest.raises(Refused, match="viewer"):
         run(running, "Book", source, token=bearer("viewer"))

@@ -19,7 +19,7 @@ from gateway.demo import MODEL
 from gateway.errors import DeadlineExceeded
 from gateway.model.tenant import TenantId
 from gateway.ops.isolation.attack import Ground, ProbeResult, foreign_marks, prove
-from tests.ops.endpoint import ACME, GLOBEX, GROUND, MARKERS, Answer, Judging, row, session
+from tests.ops.endpoint import ACME, GLOBEX, GROUND, MARKERS, Answer, AuthorizingClient, row, session
 
 
 async def results(client: DynamoDB, role: str = "viewer") -> tuple[ProbeResult, ...]:
@@ -32,7 +32,7 @@ async def verdicts(client: DynamoDB, role: str = "viewer") -> set[str]:
 
 @pytest.mark.parametrize("role", tuple(MODEL.all_roles))
 async def test_an_endpoint_without_holes_holds(role: str) -> None:
-    found = await results(Judging(), role)
+    found = await results(AuthorizingClient(), role)
     assert {result.verdict for result in found} == {"held"}
     assert {result.victim for result in found} == {GLOBEX}
     assert all(result.agreed for result in found)
@@ -42,7 +42,7 @@ async def test_an_endpoint_without_holes_holds(role: str) -> None:
 
 
 async def test_every_session_is_tried_with_its_own_credentials_against_every_other_tenant() -> None:
-    client = Judging()
+    client = AuthorizingClient()
     found = await prove(client, [session(ACME), session(GLOBEX)], GROUND)
     assert {(result.tenant, result.victim) for result in found} == {(ACME, GLOBEX), (GLOBEX, ACME)}
     assert {key for key, _ in client.sent} == {"AKIDacmeviewer", "AKIDglobexviewer"}
@@ -92,7 +92,7 @@ def message_leaks(tenant: TenantId, operation: str, body: Mapping[str, Any]) -> 
     "hole", [scan_leaks, row_leaks, own_query_leaks, key_leaks, failure_leaks, transaction_leaks, message_leaks]
 )
 async def test_a_foreign_mark_in_any_answer_is_a_leak(hole: Any) -> None:
-    found = await results(Judging(hole))
+    found = await results(AuthorizingClient(hole))
     leaks = [result for result in found if result.verdict == "leak"]
     assert leaks
     assert all(result.marks == (GLOBEX,) for result in leaks)
@@ -102,7 +102,7 @@ async def test_an_empty_answer_to_what_should_be_denied_is_a_hole() -> None:
     def answers(tenant: TenantId, operation: str, body: Mapping[str, Any]) -> Answer | None:
         return {} if operation == "Scan" else None
 
-    found = await results(Judging(answers))
+    found = await results(AuthorizingClient(answers))
     assert {result.probe.operation for result in found if result.verdict == "not denied"} == {"Scan"}
     assert not any(result.agreed for result in found if result.verdict == "not denied")
 
@@ -115,13 +115,13 @@ async def test_an_empty_answer_to_what_should_be_denied_is_a_hole() -> None:
         ConditionFailed("condition", said=AwsFailure("ConditionalCheckFailedException")),
     ],
 )
-async def test_who_is_told_that_something_is_absent_was_not_denied(error: Exception) -> None:
+async def test_a_call_that_reports_an_absent_resource_was_not_denied(error: Exception) -> None:
     def tells(tenant: TenantId, operation: str, body: Mapping[str, Any]) -> Answer | None:
         if operation == "CreateBackup":
             raise error
         return None
 
-    found = await results(Judging(tells))
+    found = await results(AuthorizingClient(tells))
     assert [result.verdict for result in found if result.probe.operation == "CreateBackup"] == ["not denied"]
 
 
@@ -129,7 +129,7 @@ async def test_a_session_that_can_do_nothing_does_not_pass_for_isolation() -> No
     def nothing(tenant: TenantId, operation: str, body: Mapping[str, Any]) -> Answer | None:
         raise InvalidRequest("not understood", said=AwsFailure("ValidationException"))
 
-    assert await verdicts(Judging(nothing)) == {"held", "control failed"}
+    assert await verdicts(AuthorizingClient(nothing)) == {"held", "control failed"}
 
 
 @pytest.mark.parametrize("error", [AwsUnavailable("down"), DeadlineExceeded("late")])
@@ -137,7 +137,7 @@ async def test_an_endpoint_that_does_not_answer_proves_nothing(error: Exception)
     def down(tenant: TenantId, operation: str, body: Mapping[str, Any]) -> Answer | None:
         raise error
 
-    assert await verdicts(Judging(down)) == {"unproven"}
+    assert await verdicts(AuthorizingClient(down)) == {"unproven"}
 
 
 async def test_what_got_no_answer_is_sent_again_alone() -> None:
@@ -149,7 +149,7 @@ async def test_what_got_no_answer_is_sent_again_alone() -> None:
             raise DeadlineExceeded("late")
         return None
 
-    assert await verdicts(Judging(busy)) == {"held"}
+    assert await verdicts(AuthorizingClient(busy)) == {"held"}
     assert not silent
 
 
@@ -157,15 +157,17 @@ async def test_an_endpoint_that_is_down_is_not_asked_everything_twice() -> None:
     def down(tenant: TenantId, operation: str, body: Mapping[str, Any]) -> Answer | None:
         raise AwsUnavailable("down")
 
-    client = Judging(down)
+    client = AuthorizingClient(down)
     found = await results(client)
     assert len(client.sent) == len(found) + 1
 
 
 async def test_a_session_sends_a_request_once_however_many_tenants_it_attacks() -> None:
     third = TenantId("initech")
-    alone = await prove(Judging(), [session()], GROUND)
-    both = await prove(Judging(), [session()], Ground(MODEL, {**MARKERS, third: "canary-of-initech"}, GROUND.rows))
+    alone = await prove(AuthorizingClient(), [session()], GROUND)
+    both = await prove(
+        AuthorizingClient(), [session()], Ground(MODEL, {**MARKERS, third: "canary-of-initech"}, GROUND.rows)
+    )
     controls = [result for result in both if result.probe.group == "controls"]
     assert controls == [result for result in alone if result.probe.group == "controls"]
     mutations = [result.probe.name for result in both if result.probe.group == "mutations"]

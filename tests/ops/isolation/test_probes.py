@@ -138,9 +138,9 @@ def test_attributes_are_tried_only_by_a_role_that_may_not_see_them() -> None:
 
 def test_rows_that_exist_are_asked_for_by_their_keys() -> None:
     rows = (ItemKey("TENANT#globex#USER#u-1", "PROFILE"),)
-    asked = [probe for probe in found(rows=rows) if probe.group == "rows"]
-    assert {probe.operation for probe in asked} == {"GetItem", "Query", "BatchGetItem"}
-    assert all("TENANT#globex#USER#u-1" in str(probe.body) for probe in asked)
+    probes = [probe for probe in found(rows=rows) if probe.group == "rows"]
+    assert {probe.operation for probe in probes} == {"GetItem", "Query", "BatchGetItem"}
+    assert all("TENANT#globex#USER#u-1" in str(probe.body) for probe in probes)
 
 
 def test_a_model_without_indexes_has_probes_too() -> None:
@@ -154,8 +154,8 @@ def test_a_model_without_indexes_has_probes_too() -> None:
 def test_a_mixed_probe_is_denied_for_its_foreign_key_alone(role: str) -> None:
     """Its own keys are such as the role may read: otherwise it would be denied for them, and prove nothing."""
     [mixed] = [probe for probe in found(role) if probe.name.startswith("BatchGetItem of 100 keys")]
-    [(table, asked)] = mixed.body["RequestItems"].items()
-    own = {"RequestItems": {table: {**asked, "Keys": asked["Keys"][:-1]}}}
+    [(table, request)] = mixed.body["RequestItems"].items()
+    own = {"RequestItems": {table: {**request, "Keys": request["Keys"][:-1]}}}
     permissions = session(role=role).permissions
     assert permissions.check(mixed.operation, own).allowed
     assert not permissions.check(mixed.operation, mixed.body).allowed

@@ -15,11 +15,11 @@ from gateway.errors import ConfigurationError
 from gateway.iam.policies.policies import generated
 from gateway.ops.isolation.attack import Ground
 from gateway.ops.isolation.prove import proof, unmarked, write_report
-from tests.ops.endpoint import ACME, GLOBEX, GROUND, PERMISSIONS, TENANCY, Judging
+from tests.ops.endpoint import ACME, GLOBEX, GROUND, PERMISSIONS, TENANCY, AuthorizingClient
 from tests.ops.isolation.test_attack import scan_leaks
 
 
-class Told:
+class FixedCredentials:
     """An STS whose tokens tell the tags."""
 
     async def assume_role(self, request: AssumeRole) -> Credentials:
@@ -30,12 +30,12 @@ class Told:
 def sessions() -> Sessions:
     own = [name for name, role in MODEL.all_roles.items() if role.own]
     acting = [name for name, role in MODEL.all_roles.items() if role.acting]
-    return Sessions(Told(), Tenants(TENANCY), Roles(generated(MODEL).sessions, own, acting), PERMISSIONS)
+    return Sessions(FixedCredentials(), Tenants(TENANCY), Roles(generated(MODEL).sessions, own, acting), PERMISSIONS)
 
 
 async def test_every_tenant_is_tried_in_every_role(tmp_path: Path) -> None:
     opened = sessions()
-    made = await proof(Judging(), opened, GROUND)
+    made = await proof(AuthorizingClient(), opened, GROUND)
     await opened.close()
     assert made.passed
     assert {(result.tenant, result.role) for result in made.results} == {
@@ -49,13 +49,13 @@ async def test_every_tenant_is_tried_in_every_role(tmp_path: Path) -> None:
 async def test_real_tenants_are_known_by_their_partition_keys() -> None:
     opened = sessions()
     ground = unmarked(MODEL, (ACME, GLOBEX))
-    assert (await proof(Judging(), opened, ground)).passed
-    assert not (await proof(Judging(scan_leaks), opened, ground)).passed
+    assert (await proof(AuthorizingClient(), opened, ground)).passed
+    assert not (await proof(AuthorizingClient(scan_leaks), opened, ground)).passed
     await opened.close()
 
 
 async def test_one_tenant_alone_proves_nothing() -> None:
     opened = sessions()
     with pytest.raises(ConfigurationError, match="two tenants"):
-        await proof(Judging(), opened, Ground(MODEL, {ACME: "x"}))
+        await proof(AuthorizingClient(), opened, Ground(MODEL, {ACME: "x"}))
     await opened.close()

@@ -90,7 +90,7 @@ async def test_a_read_that_is_shared_between_subjects_is_found(monkeypatch: pyte
     assert {result.role for result in leaks} == {"customer"}
 
 
-async def test_a_change_of_another_subject_that_is_told_without_its_values_is_found(
+async def test_a_change_of_another_subject_that_is_reported_without_its_values_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """An event that says only that something has changed is a leak too."""
@@ -109,7 +109,7 @@ async def test_a_change_of_another_subject_that_is_told_without_its_values_is_fo
     assert {result.role for result in found if result.verdict == "leak" and not result.marks} >= {"customer"}
 
 
-async def test_a_subscription_that_tells_nothing_is_no_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_subscription_that_sends_nothing_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(interest.Interest, "add", lambda self, note, pending: False)
     assert "control failed" in {result.verdict for result in await _proved()}
 

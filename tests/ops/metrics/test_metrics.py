@@ -97,13 +97,13 @@ def test_what_did_not_run_takes_no_label() -> None:
     }
 
 
-def test_nothing_tells_a_tenant_or_a_subject() -> None:
+def test_no_metric_names_a_tenant_or_a_subject() -> None:
     metrics = Metrics()
     metrics.observe(ran(), [])
     assert "acme" not in metrics.page().decode()
 
 
-def test_the_cache_is_told_by_group() -> None:
+def test_cache_metrics_are_grouped() -> None:
     metrics = Metrics()
     groups = {"pooled": Counts(hits=7, stale=2, misses=3, evictions=4, units=3.5), "silo": Counts(misses=1)}
     metrics.collect_from(CacheCollector(lambda: CacheStats(groups, entries=5, bytes=9_000, tenants=2)))
@@ -116,7 +116,7 @@ def test_the_cache_is_told_by_group() -> None:
     assert found["gateway_cache_bytes"] == {(): 9_000}
 
 
-def test_every_figure_of_the_cache_is_told() -> None:
+def test_every_figure_of_the_cache_is_reported() -> None:
     """A count that is added and forgotten here would never be seen."""
     metrics, count = Metrics(), Counts(*range(11, 11 + len(Counts.__dataclass_fields__)))
     metrics.collect_from(CacheCollector(lambda: CacheStats({"all": count}, 1, 2, 3)))
@@ -124,7 +124,7 @@ def test_every_figure_of_the_cache_is_told() -> None:
     assert values >= {getattr(count, name) for name in Counts.__dataclass_fields__}
 
 
-def test_clusters_tell_their_state() -> None:
+def test_clusters_report_their_state() -> None:
     metrics = Metrics()
     stats = DaxStats({"pooled": DaxCounts(answered=5, failed=1)}, {"daxs://pool": "open"})
     metrics.collect_from(DaxCollector(lambda: stats))

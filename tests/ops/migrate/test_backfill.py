@@ -167,7 +167,7 @@ async def test_an_item_that_was_removed_since_it_was_read_stays_removed(memory: 
     assert memory.rows.keys() == expected().keys() - {(row["PK"]["S"], row["SK"]["S"]) for row in old_rows(1)}
 
 
-async def test_an_item_that_changes_without_end_is_told(memory: Whole) -> None:
+async def test_an_item_that_changes_without_end_is_reported(memory: Whole) -> None:
     def busy(whole: Whole) -> None:
         row = whole.rows["TENANT#acme#TICKET#t000", "META"]
         row["version"] = {"N": str(int(row["version"]["N"]) + 1)}

@@ -41,7 +41,7 @@ def test_a_later_form_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"form": 1, "table": "app"}', '{"segments": [1]}'])
-def test_what_is_no_checkpoint_is_refused(tmp_path: Path, text: str) -> None:
+def test_an_invalid_checkpoint_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "c").write_text(text)
     with pytest.raises(ConfigurationError, match="cannot be read"):
         load(tmp_path / "c", state())

@@ -28,9 +28,9 @@ def _policies() -> PolicySet:
 
 def test_it_may_read_and_repair_the_table_with_a_second_factor_alone() -> None:
     for action in ("Scan", "GetItem", "UpdateItem", "PutItem", "DescribeTable"):
-        asked = f"dynamodb:{action}"
-        assert evaluate(_policies(), Authorisation(asked, _TABLE, {"aws:MultiFactorAuthPresent": "true"})).allowed
-        assert not evaluate(_policies(), Authorisation(asked, _TABLE, {"aws:MultiFactorAuthPresent": "false"})).allowed
+        name = f"dynamodb:{action}"
+        assert evaluate(_policies(), Authorisation(name, _TABLE, {"aws:MultiFactorAuthPresent": "true"})).allowed
+        assert not evaluate(_policies(), Authorisation(name, _TABLE, {"aws:MultiFactorAuthPresent": "false"})).allowed
 
 
 def test_it_may_use_the_tables_key_through_dynamodb_for_this_table_alone() -> None:

@@ -9,7 +9,7 @@ from tests.ops.migrate.whole import new_row
 from tests.store.fixtures import TABLE
 from tests.store.growing import NEW, old_rows
 
-JUDGE = RowChecker(NEW)
+CHECKER = RowChecker(NEW)
 
 
 def changed(row: dict[str, Any], **attributes: Any) -> dict[str, Any]:
@@ -34,7 +34,7 @@ def changed(row: dict[str, Any], **attributes: Any) -> dict[str, Any]:
     ],
 )
 def test_a_row_of_the_newest_schema(changes: dict[str, Any], faults: tuple[RowFault, ...]) -> None:
-    verdict = JUDGE.verdict(changed(new_row(1)[0], **changes))
+    verdict = CHECKER.verdict(changed(new_row(1)[0], **changes))
     assert verdict.faults == faults
     assert bool(verdict.repair) is (bool(faults) and faults != (RowFault.UNREADABLE,))
     assert bool(verdict.reason) is (faults == (RowFault.UNREADABLE,))
@@ -42,19 +42,19 @@ def test_a_row_of_the_newest_schema(changes: dict[str, Any], faults: tuple[RowFa
 
 def test_an_old_row_and_its_copy_are_stale_and_repaired_together() -> None:
     original, copy = old_rows(1)
-    verdict = JUDGE.verdict(original)
+    verdict = CHECKER.verdict(original)
     assert verdict.faults[:2] == (RowFault.STALE, RowFault.MISSING)
     assert verdict.repair is not None
     operation, body = written(NEW, TABLE, verdict.repair)
     assert operation == "TransactWriteItems"
     assert body["TransactItems"][1]["Put"]["Item"] == new_row(0)[1]
-    assert JUDGE.verdict(copy).faults == (RowFault.STALE,)
-    assert JUDGE.verdict(copy).repair is None
-    assert JUDGE.verdict(new_row(0)[1]).faults == ()
+    assert CHECKER.verdict(copy).faults == (RowFault.STALE,)
+    assert CHECKER.verdict(copy).repair is None
+    assert CHECKER.verdict(new_row(0)[1]).faults == ()
 
 
 def test_an_index_entry_alone_is_repaired_without_a_transaction() -> None:
-    verdict = JUDGE.verdict(changed(new_row(1)[0], GSI1PK=None, GSI3PK={"S": "TENANT#acme#X"}))
+    verdict = CHECKER.verdict(changed(new_row(1)[0], GSI1PK=None, GSI3PK={"S": "TENANT#acme#X"}))
     assert verdict.repair is not None
     operation, body = written(NEW, TABLE, verdict.repair)
     assert operation == "UpdateItem"
@@ -65,4 +65,4 @@ def test_an_index_entry_alone_is_repaired_without_a_transaction() -> None:
 
 def test_no_reason_shows_a_value() -> None:
     row = changed(new_row(1)[0], state={"S": "a secret"})
-    assert "secret" not in JUDGE.verdict(row).reason
+    assert "secret" not in CHECKER.verdict(row).reason

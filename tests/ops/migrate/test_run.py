@@ -65,7 +65,7 @@ def client(iam_sandbox: IamSandbox) -> Any:
 
 
 @dataclass
-class World:
+class Migration:
     iam_sandbox: IamSandbox
     client: Any
     table: str
@@ -99,8 +99,8 @@ class World:
 
 
 @pytest.fixture
-def world(iam_sandbox: IamSandbox, client: Any, request: pytest.FixtureRequest, tmp_path: Path) -> World:
-    made = World(iam_sandbox, client, f"t-{abs(hash(request.node.name))}", tmp_path / "checkpoint")
+def migration(iam_sandbox: IamSandbox, client: Any, request: pytest.FixtureRequest, tmp_path: Path) -> Migration:
+    made = Migration(iam_sandbox, client, f"t-{abs(hash(request.node.name))}", tmp_path / "checkpoint")
     client.create_table(**NEW.table.create_request(made.table))
     made.put(old_rows(COUNT))
     return made
@@ -111,37 +111,37 @@ def expected() -> dict[tuple[str, str], Any]:
     return {(row["PK"]["S"], row["SK"]["S"]): row for row in rows}
 
 
-def test_plan_backfill_verify_switch(world: World) -> None:
-    code, said = world.run("plan")
+def test_plan_backfill_verify_switch(migration: Migration) -> None:
+    code, said = migration.run("plan")
     assert (code, said) == (0, "Ticket: schema 2, `GSI2` moves between 2 and 4 shards, `GSI1` is being filled\n")
-    before = world.rows()
-    code, said = world.run("verify")
+    before = migration.rows()
+    code, said = migration.run("verify")
     assert code == 1
     assert f"{2 * COUNT} stored by an older schema" in said
-    code, said = world.run(dry_run=True)
+    code, said = migration.run(dry_run=True)
     assert code == 0
     assert "nothing was written" in said
-    assert world.rows() == before
-    assert not world.checkpoint.exists()
-    code, said = world.run()
+    assert migration.rows() == before
+    assert not migration.checkpoint.exists()
+    code, said = migration.run()
     assert code == 0
     assert f"repaired {COUNT}" in said
-    assert world.rows() == expected()
-    code, said = world.run("verify")
+    assert migration.rows() == expected()
+    code, said = migration.run("verify")
     assert code == 0
     assert "every item is as declared" in said
-    code, said = world.run()
+    code, said = migration.run()
     assert code == 0
     assert "already done" in said
 
 
-def test_what_cannot_be_read_is_told_and_left(world: World) -> None:
+def test_what_cannot_be_read_is_reported_and_left(migration: Migration) -> None:
     broken = {**old_rows(1)[0], "state": {"S": "LOST"}}
-    world.put([broken])
-    code, said = world.run()
+    migration.put([broken])
+    code, said = migration.run()
     assert code == 1
     assert "not touched: 1 x Ticket: `state` of Ticket is not stored as it is declared" in said
-    assert world.rows()["TENANT#acme#TICKET#t000", "META"] == broken
+    assert migration.rows()["TENANT#acme#TICKET#t000", "META"] == broken
 
 
 def test_where_there_is_nothing_to_do_no_table_is_needed() -> None:
@@ -152,39 +152,46 @@ def test_where_there_is_nothing_to_do_no_table_is_needed() -> None:
 
 @pytest.mark.parametrize("changes", [{"table": ""}, {"region": ""}, {"segments": 0}, {"units_per_second": 0}])
 def test_what_is_asked_for_wrongly_is_refused(changes: dict[str, Any]) -> None:
-    wanted = Migrate(**{**OPTIONS, "table": "app", "region": "eu-west-1", **changes})
+    migrate_options = Migrate(**{**OPTIONS, "table": "app", "region": "eu-west-1", **changes})
     with pytest.raises(ConfigurationError):
-        migrate(wanted, NEW, ended_by_signals, Console(file=io.StringIO()))
+        migrate(migrate_options, NEW, ended_by_signals, Console(file=io.StringIO()))
 
 
-def test_what_does_not_exist_is_told(world: World) -> None:
+def test_what_does_not_exist_is_reported(migration: Migration) -> None:
     with pytest.raises(BadUserInput):
-        world.run(tenant="Not A Tenant")
+        migration.run(tenant="Not A Tenant")
     with pytest.raises(TableMissing):
-        world.run(table="another-table")
+        migration.run(table="another-table")
 
 
-def test_an_interruption_is_told_with_how_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interruption_is_reported_with_how_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(work: Any) -> None:
         work.close()
         raise KeyboardInterrupt
 
     monkeypatch.setattr(asyncio, "run", interrupted)
     said = io.StringIO()
-    wanted = Migrate(**{**OPTIONS, "table": "app", "region": "eu-west-1"})
-    assert migrate(wanted, NEW, ended_by_signals, Console(file=said)) == 130
+    migrate_options = Migrate(**{**OPTIONS, "table": "app", "region": "eu-west-1"})
+    assert migrate(migrate_options, NEW, ended_by_signals, Console(file=said)) == 130
     assert "run the same command again" in said.getvalue()
 
 
-def test_it_goes_on_from_a_checkpoint_and_shows_a_bar_to_who_watches(world: World) -> None:
-    world.run()
-    text = world.checkpoint.read_text().replace('"done": true', '"done": false', 1)
+def test_it_goes_on_from_a_checkpoint_and_shows_a_bar_to_who_watches(migration: Migration) -> None:
+    migration.run()
+    text = migration.checkpoint.read_text().replace('"done": true', '"done": false', 1)
     start = '{"PK": {"S": "TENANT#acme#TICKET#t001"}, "SK": {"S": "META"}}'
-    world.checkpoint.write_text(text.replace('"start": null', f'"start": {start}', 1))
+    migration.checkpoint.write_text(text.replace('"start": null', f'"start": {start}', 1))
     said = io.StringIO()
-    options = {**OPTIONS, "table": world.table, "region": world.iam_sandbox.region, "endpoint": world.iam_sandbox.url}
-    wanted = Migrate(**{**options, "keys": Given(world.iam_sandbox.admin), "checkpoint": world.checkpoint})
-    assert migrate(wanted, NEW, ended_by_signals, Console(file=said, width=200, force_terminal=True)) == 0
+    options = {
+        **OPTIONS,
+        "table": migration.table,
+        "region": migration.iam_sandbox.region,
+        "endpoint": migration.iam_sandbox.url,
+    }
+    migrate_options = Migrate(
+        **{**options, "keys": Given(migration.iam_sandbox.admin), "checkpoint": migration.checkpoint}
+    )
+    assert migrate(migrate_options, NEW, ended_by_signals, Console(file=said, width=200, force_terminal=True)) == 0
     assert "continuing from" in said.getvalue()
     assert "repaired 0" in said.getvalue()
 
@@ -203,19 +210,19 @@ sys.exit(migrate(Migrate(**{**options, "units_per_second": 0.2, "segments": 8}),
 """
 
 
-def _begun_slowly(world: World) -> "subprocess.Popen[str]":
+def _begun_slowly(migration: Migration) -> "subprocess.Popen[str]":
     """A run in a process of its own that has saved where it is, and has more to do."""
-    keys = world.iam_sandbox.admin
+    keys = migration.iam_sandbox.admin
     given = {"AWS_ACCESS_KEY_ID": keys.access_key, "AWS_SECRET_ACCESS_KEY": keys.secret_key}
     running = subprocess.Popen(
         [
             sys.executable,
             "-c",
             _SLOWLY,
-            world.table,
-            world.iam_sandbox.region,
-            world.iam_sandbox.url,
-            str(world.checkpoint),
+            migration.table,
+            migration.iam_sandbox.region,
+            migration.iam_sandbox.url,
+            str(migration.checkpoint),
         ],
         env={**{name: value for name, value in os.environ.items() if not name.startswith("AWS_")}, **given},
         stdout=subprocess.PIPE,
@@ -223,7 +230,7 @@ def _begun_slowly(world: World) -> "subprocess.Popen[str]":
         text=True,
     )
     end = time.monotonic() + 60
-    while not world.checkpoint.exists():
+    while not migration.checkpoint.exists():
         assert running.poll() is None, running.communicate()
         assert time.monotonic() < end
         time.sleep(0.05)
@@ -231,22 +238,22 @@ def _begun_slowly(world: World) -> "subprocess.Popen[str]":
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
-def test_whatever_stops_it_the_same_command_goes_on(world: World, number: int) -> None:
-    running = _begun_slowly(world)
+def test_whatever_stops_it_the_same_command_goes_on(migration: Migration, number: int) -> None:
+    running = _begun_slowly(migration)
     running.send_signal(number)
     said, _ = running.communicate(timeout=60)
     if number != signal.SIGKILL:
         assert running.returncode == 130
         assert "interrupted; run the same command again to continue from here" in said
     assert "Traceback" not in said
-    code, said = world.run(segments=8)
+    code, said = migration.run(segments=8)
     assert code == 0
     assert "continuing from" in said
-    assert world.rows() == expected()
+    assert migration.rows() == expected()
 
 
-def test_a_second_ctrl_c_prints_no_traceback(world: World) -> None:
-    running = _begun_slowly(world)
+def test_a_second_ctrl_c_prints_no_traceback(migration: Migration) -> None:
+    running = _begun_slowly(migration)
     for _ in range(2):
         running.send_signal(signal.SIGINT)
     said, _ = running.communicate(timeout=60)
@@ -254,35 +261,37 @@ def test_a_second_ctrl_c_prints_no_traceback(world: World) -> None:
     assert "Traceback" not in said
 
 
-def _operator(world: World, actions: list[str]) -> OperatorCredentials:
+def _operator(migration: Migration, actions: list[str]) -> OperatorCredentials:
     """One who assumes a role for migrations that may do these things."""
     statement = {
         "Effect": "Allow",
         "Action": [f"dynamodb:{action}" for action in actions],
-        "Resource": world.iam_sandbox.table_arn(world.table),
+        "Resource": migration.iam_sandbox.table_arn(migration.table),
     }
-    arn = world.iam_sandbox.role(f"migrate-{world.table}", {"Version": "2012-10-17", "Statement": statement})
-    keys = world.iam_sandbox.application
+    arn = migration.iam_sandbox.role(f"migrate-{migration.table}", {"Version": "2012-10-17", "Statement": statement})
+    keys = migration.iam_sandbox.application
     session = boto3.Session(
-        aws_access_key_id=keys.access_key, aws_secret_access_key=keys.secret_key, region_name=world.iam_sandbox.region
+        aws_access_key_id=keys.access_key,
+        aws_secret_access_key=keys.secret_key,
+        region_name=migration.iam_sandbox.region,
     )
-    return OperatorCredentials(session, arn, world.iam_sandbox.url)
+    return OperatorCredentials(session, arn, migration.iam_sandbox.url)
 
 
-def test_a_role_of_the_operator_is_assumed(world: World) -> None:
-    code, said = world.run(keys=_operator(world, _MIGRATION))
+def test_a_role_of_the_operator_is_assumed(migration: Migration) -> None:
+    code, said = migration.run(keys=_operator(migration, _MIGRATION))
     assert (code, "repaired" in said) == (0, True)
-    assert world.rows() == expected()
+    assert migration.rows() == expected()
 
 
-def test_without_describe_table_there_is_no_total_and_all_the_same_work(world: World) -> None:
-    assert world.run(keys=_operator(world, _MIGRATION[:-1]))[0] == 0
-    assert world.rows() == expected()
+def test_without_describe_table_there_is_no_total_and_all_the_same_work(migration: Migration) -> None:
+    assert migration.run(keys=_operator(migration, _MIGRATION[:-1]))[0] == 0
+    assert migration.rows() == expected()
 
 
-def test_who_may_not_scan_does_not_migrate(world: World) -> None:
+def test_an_operator_that_may_not_scan_does_not_migrate(migration: Migration) -> None:
     with pytest.raises(AccessDenied):
-        world.run(keys=_operator(world, _MIGRATION[1:]))
+        migration.run(keys=_operator(migration, _MIGRATION[1:]))
 
 
 async def test_an_assumed_role_is_kept_until_it_is_about_to_end(iam_sandbox: IamSandbox) -> None:
@@ -300,7 +309,7 @@ async def test_an_assumed_role_is_kept_until_it_is_about_to_end(iam_sandbox: Iam
     assert (await operator.credentials()).access_key != first.access_key
 
 
-async def test_a_role_that_cannot_be_assumed_is_told(iam_sandbox: IamSandbox) -> None:
+async def test_a_role_that_cannot_be_assumed_is_reported(iam_sandbox: IamSandbox) -> None:
     keys = iam_sandbox.application
     session = boto3.Session(
         aws_access_key_id=keys.access_key, aws_secret_access_key=keys.secret_key, region_name=iam_sandbox.region
@@ -318,15 +327,15 @@ async def test_ones_own_credentials_are_used_where_no_role_is_named(monkeypatch:
         await OperatorCredentials(session).credentials()
 
 
-def test_the_operators_credentials_are_the_default(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_operators_credentials_are_the_default(migration: Migration, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of the environment, as boto3 finds them; the gateway's settings are not even read."""
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", world.iam_sandbox.admin.access_key)
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", world.iam_sandbox.admin.secret_key)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", migration.iam_sandbox.admin.access_key)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", migration.iam_sandbox.admin.secret_key)
     monkeypatch.delenv("AWS_SESSION_TOKEN", raising=False)
     monkeypatch.setenv("GATEWAY_TABLE_NAME", "not this one")
-    assert world.run(keys=None)[0] == 0
-    assert world.rows() == expected()
+    assert migration.run(keys=None)[0] == 0
+    assert migration.rows() == expected()
 
 
-def test_a_wish_does_not_show_its_keys() -> None:
+def test_options_do_not_show_their_keys() -> None:
     assert "AKID" not in repr(replace(Migrate(**OPTIONS), keys=Given(Credentials("AKID", "secret"))))

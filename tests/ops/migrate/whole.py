@@ -1,4 +1,4 @@
-"""The table in memory as an operator reaches it: scanned in segments, written item by item, stopped when told."""
+"""The table in memory as an operator reaches it: scanned in segments, written item by item, stopped on demand."""
 
 import re
 from collections.abc import Callable, Mapping

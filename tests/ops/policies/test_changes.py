@@ -35,17 +35,17 @@ def older(**actions: str) -> dict[str, Any]:
 OLD = {"viewer": "dynamodb:BatchGetItem", "support": "dynamodb:PutItem"}
 
 
-def test_each_role_is_told_as_wider_narrower_or_equal() -> None:
+def test_each_role_is_reported_as_wider_narrower_or_equal() -> None:
     found = changes(older(**OLD), documents(MODEL), EXAMPLE)
-    told = {change.who: change for change in found}
-    assert told["viewer"] == RoleChange("viewer", "wider", ("dynamodb:BatchGetItem",))
-    assert told["support"] == RoleChange("support", "narrower", (), ("dynamodb:PutItem",))
+    by_role = {change.who: change for change in found}
+    assert by_role["viewer"] == RoleChange("viewer", "wider", ("dynamodb:BatchGetItem",))
+    assert by_role["support"] == RoleChange("support", "narrower", (), ("dynamodb:PutItem",))
     assert {change.who for change in found if change.direction == "equal"} == {
         *("admin", "editor", "customer", "ordering", "tenant-trust", "gateway-role", "stream-role"),
         "vpc-endpoint",
     }
-    assert told["viewer"].line() == "wider: viewer (may also: dynamodb:BatchGetItem)"
-    assert told["support"].line() == "narrower: support (may no longer: dynamodb:PutItem)"
+    assert by_role["viewer"].line() == "wider: viewer (may also: dynamodb:BatchGetItem)"
+    assert by_role["support"].line() == "narrower: support (may no longer: dynamodb:PutItem)"
 
 
 def test_a_role_that_comes_or_goes_is_named() -> None:
@@ -89,17 +89,17 @@ def test_the_check_names_a_widening_and_fails_until_it_is_announced(directory: P
     old.mkdir()
     for name, text in older(**OLD).items():
         (old / name).write_text(json.dumps(text))
-    asked = ["--check", "--directory", str(directory), "--against", str(old)]
-    ran = RUN.invoke(policies, asked)
+    arguments = ["--check", "--directory", str(directory), "--against", str(old)]
+    ran = RUN.invoke(policies, arguments)
     assert ran.exit_code == 1
     assert "for every request:" in ran.output
     assert "  wider: viewer (may also: dynamodb:BatchGetItem)" in ran.output
     assert "  narrower: support" in ran.output
     changelog = tmp_path / "CHANGELOG.md"
     changelog.write_text("## Unreleased\n\n- `viewer dynamodb:BatchGetItem`: many at once.\n\n## 1.0.0\n")
-    assert RUN.invoke(policies, [*asked, "--announced", str(changelog)]).exit_code == 0
+    assert RUN.invoke(policies, [*arguments, "--announced", str(changelog)]).exit_code == 0
     changelog.write_text("## Unreleased\n\n## 1.0.0\n\n- `viewer dynamodb:BatchGetItem`\n")
-    assert RUN.invoke(policies, [*asked, "--announced", str(changelog)]).exit_code == 1
+    assert RUN.invoke(policies, [*arguments, "--announced", str(changelog)]).exit_code == 1
 
 
 def test_the_last_release_is_a_revision_of_git(directory: Path, tmp_path: Path) -> None:
@@ -107,12 +107,12 @@ def test_the_last_release_is_a_revision_of_git(directory: Path, tmp_path: Path) 
     git("add", ".", at=tmp_path)
     git("commit", "-qm", "first", at=tmp_path)
     git("tag", "v1.0.0", at=tmp_path)
-    asked = ["--check", "--directory", str(directory), "--against"]
-    ran = RUN.invoke(policies, [*asked, "v1.0.0"])
+    arguments = ["--check", "--directory", str(directory), "--against"]
+    ran = RUN.invoke(policies, [*arguments, "v1.0.0"])
     assert ran.exit_code == 0, ran.output
     assert "  equal: viewer" in ran.output
     for wrong in ("v9.9.9", "--output=x"):
-        ran = RUN.invoke(policies, [*asked, wrong])
+        ran = RUN.invoke(policies, [*arguments, wrong])
         assert ran.exit_code != 0
 
 

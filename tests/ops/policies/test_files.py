@@ -83,7 +83,7 @@ def test_a_corrupt_file_stops_the_start(written: Path, content: bytes) -> None:
     assert fault.startswith(f"policy file `{written / 'session-viewer.json'}`")
 
 
-def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
+def test_all_faults_are_reported_at_once(tmp_path: Path) -> None:
     assert len(faults(tmp_path)) == len(documents(MODEL))
 
 
@@ -113,7 +113,7 @@ def test_a_file_changed_by_hand_is_refused_with_the_statement_named(written: Pat
         ({"Version": "2012-10-17", "Statement": [{"Effect": "Allow"}]}, "statements `#1`, `OwnItems`"),
     ],
 )
-def test_a_strange_document_is_refused_without_an_accident(written: Path, content: Any, said: str) -> None:
+def test_a_malformed_document_is_refused_with_a_message(written: Path, content: Any, said: str) -> None:
     (written / "session-viewer.json").write_text(json.dumps(content))
     assert said in faults(written)[0]
 
@@ -133,7 +133,7 @@ def test_a_model_that_has_changed_makes_the_files_stale(written: Path) -> None:
         load_policies(written, changed)
 
 
-def test_a_document_that_nobody_generates_is_told(written: Path) -> None:
+def test_a_document_that_nobody_generates_is_reported(written: Path) -> None:
     (written / "extra.json").write_text("{}")
     assert stale_policies(written, MODEL) == ["extra.json: the model does not write such a file"]
 
@@ -147,7 +147,7 @@ def test_the_shipped_model_makes_safe_policies() -> None:
     assert unsafe_policies(MODEL) == []
 
 
-def test_unsafe_documents_are_told_with_file_and_statement(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unsafe_documents_are_reported_with_file_and_statement(monkeypatch: pytest.MonkeyPatch) -> None:
     made = documents(MODEL)
     made["tenant-role.json"]["Statement"][0]["Action"].append("dynamodb:Scan")
     made["session-support.json"]["Statement"][3]["Condition"]["ForAnyValue:StringEquals"]["dynamodb:Attributes"] = [

@@ -19,12 +19,12 @@ def body(line: str) -> dict[str, Any]:
     return read_request(line, MODEL.table, "shop")[1]
 
 
-def asked(line: str) -> tuple[Authorisation, ...]:
+def parsed(line: str) -> tuple[Authorisation, ...]:
     operation, made = read_request(line, MODEL.table, "shop")
     return authorisations(operation, made, PLACE)
 
 
-def test_a_key_is_a_key() -> None:
+def test_pk_and_sk_are_the_key_of_the_request() -> None:
     assert body("GetItem PK=TENANT#a#USER#1 SK=PROFILE") == {
         "TableName": "shop",
         "Key": {"PK": {"S": "TENANT#a#USER#1"}, "SK": {"S": "PROFILE"}},
@@ -55,22 +55,22 @@ def test_a_key_is_a_key() -> None:
     ],
 )
 def test_each_operation_is_understood_with_its_keys(line: str, actions: list[str], keys: list[tuple[str, ...]]) -> None:
-    assert [one.action.partition(":")[2] for one in asked(line)] == actions
-    assert [one.context["dynamodb:LeadingKeys"] for one in asked(line)] == keys
+    assert [one.action.partition(":")[2] for one in parsed(line)] == actions
+    assert [one.context["dynamodb:LeadingKeys"] for one in parsed(line)] == keys
 
 
 def test_options_reach_the_request() -> None:
-    (one,) = asked("Query index=GSI1 PK=a select=COUNT")
+    (one,) = parsed("Query index=GSI1 PK=a select=COUNT")
     assert one.resource.endswith("/index/GSI1")
     assert one.context["dynamodb:Select"] == "COUNT"
-    (one,) = asked("UpdateItem PK=a SK=b attributes=note returns=ALL_NEW")
+    (one,) = parsed("UpdateItem PK=a SK=b attributes=note returns=ALL_NEW")
     assert one.context["dynamodb:ReturnValues"] == "ALL_NEW"
     assert one.context["dynamodb:Attributes"] == ("PK", "SK", "note")
-    (one,) = asked("GetItem PK=a SK=b attributes=email")
+    (one,) = parsed("GetItem PK=a SK=b attributes=email")
     assert one.context["dynamodb:Attributes"] == ("PK", "SK", "email")
-    (one,) = asked("Scan index=GSI1 attributes=email")
+    (one,) = parsed("Scan index=GSI1 attributes=email")
     assert (one.action, one.context["dynamodb:Attributes"]) == ("dynamodb:Scan", ("email",))
-    assert asked("DescribeTable")[0].action == "dynamodb:DescribeTable"
+    assert parsed("DescribeTable")[0].action == "dynamodb:DescribeTable"
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_options_reach_the_request() -> None:
         ("TransactWriteItems PK=a SK=b", "a member must start with one of Put, Update, Delete, ConditionCheck"),
     ],
 )
-def test_a_line_that_says_nothing_is_told_so(line: str, message: str) -> None:
+def test_a_line_that_is_not_understood_is_refused(line: str, message: str) -> None:
     with pytest.raises(BadUserInput) as caught:
         body(line)
     assert message in caught.value.message

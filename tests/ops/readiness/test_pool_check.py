@@ -42,7 +42,7 @@ def check(memory: Memory) -> PoolCheck:
 
 
 class Refusing(Memory):
-    """Answers reads of a place as told, and others with nothing."""
+    """Answers reads of a place as configured, and others with nothing."""
 
     refusals: dict[str | None, GatewayError]
 
@@ -90,7 +90,7 @@ _LATE = AnswerLate("the database could not be reached in time")
 
 
 @pytest.mark.parametrize(
-    ("error", "cause", "told"),
+    ("error", "cause", "expected"),
     [
         (TableMissing("gone"), "table", f"there is no table `{TABLE}`"),
         (AccessDenied("no"), "table", "belongs to another deployment"),
@@ -110,10 +110,10 @@ _LATE = AnswerLate("the database could not be reached in time")
         ),
     ],
 )
-async def test_what_keeps_the_table_from_being_read_is_named(error: GatewayError, cause: str, told: str) -> None:
+async def test_what_keeps_the_table_from_being_read_is_named(error: GatewayError, cause: str, expected: str) -> None:
     [fault] = await check(refusing(table=error)).faults(POOL)
     assert (fault.where, fault.cause) == ("table", cause)
-    assert told in fault.message
+    assert expected in fault.message
 
 
 @pytest.mark.parametrize("error", [TableMissing("gone"), AccessDenied("no"), InvalidRequest("being built")])
@@ -127,7 +127,7 @@ async def test_an_index_whose_endpoint_fails_is_not_missing() -> None:
     assert fault.cause == "endpoint"
 
 
-async def test_who_is_throttled_has_reached_it() -> None:
+async def test_a_throttled_call_has_reached_the_table() -> None:
     assert await check(refusing(table=ThroughputExceeded("slow down"))).faults(POOL) == ()
 
 

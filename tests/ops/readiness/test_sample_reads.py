@@ -43,18 +43,18 @@ async def test_a_model_without_the_standard_roles_is_checked_in_its_own(
 ) -> None:
     model = model_with(roles)
     permissions = permissions_for(generated(model), model)
-    asked: list[str] = []
+    roles_used: list[str] = []
 
     async def open_session(principal: Principal) -> Session:
         [role] = principal.roles
-        asked.append(role)
+        roles_used.append(role)
         place, subject = tenancy(), principal.subject if model.roles[role].own else None
         found: Any = permissions(place, principal.tenant, role, subject)
         return Session(principal.tenant, role, Credentials("AKID", "secret"), place, found)
 
     memory = refusing()
     assert await PoolCheck(open_session, memory, model).faults(POOL) == ()
-    assert set(asked) == used
-    assert len(asked) == len(used)
+    assert set(roles_used) == used
+    assert len(roles_used) == len(used)
     read = {body.get("IndexName") for _, body in memory.sent}
     assert read == {sample.index for sample in sample_reads(model)} >= {None}

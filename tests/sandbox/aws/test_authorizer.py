@@ -21,11 +21,11 @@ class Catalogue:
     """An engine with tables and nothing in them, which lists one table a page."""
 
     tables: dict[str, str]
-    asked: list[str] = field(default_factory=list)
+    called: list[str] = field(default_factory=list)
 
     async def call(self, target: str, body: bytes) -> EngineResponse:
         operation = target.partition(".")[2]
-        self.asked.append(operation)
+        self.called.append(operation)
         return EngineResponse(200, json.dumps(getattr(self, f"_{operation.lower()}")(json.loads(body))).encode())
 
     async def close(self) -> None: ...
@@ -54,34 +54,34 @@ def _get(attribute: str) -> dict[str, Any]:
 
 async def test_keys_of_tables_are_looked_up_once() -> None:
     engine = Catalogue({"another": "id", TABLE: "PK"})
-    judge = Authorizer(account_with(DEPLOYMENT, policies()), engine)
+    authorizer = Authorizer(account_with(DEPLOYMENT, policies()), engine)
     for _ in range(3):
-        await judge.check(_acme(), "GetItem", _get("PK"))
-    assert engine.asked == ["ListTables", "DescribeTable", "ListTables", "DescribeTable"]
+        await authorizer.check(_acme(), "GetItem", _get("PK"))
+    assert engine.called == ["ListTables", "DescribeTable", "ListTables", "DescribeTable"]
 
 
-async def test_a_table_that_was_made_anew_is_looked_at_anew() -> None:
+async def test_a_table_that_was_recreated_is_described_again() -> None:
     engine = Catalogue({TABLE: "id"})
-    judge = Authorizer(account_with(DEPLOYMENT, policies()), engine)
+    authorizer = Authorizer(account_with(DEPLOYMENT, policies()), engine)
     with pytest.raises(AwsFault):
-        await judge.check(_acme(), "GetItem", _get("PK"))
+        await authorizer.check(_acme(), "GetItem", _get("PK"))
     engine.tables[TABLE] = "PK"
-    judge.forget("PutItem")
+    authorizer.forget("PutItem")
     with pytest.raises(AwsFault):
-        await judge.check(_acme(), "GetItem", _get("PK"))
-    judge.forget("CreateTable")
-    await judge.check(_acme(), "GetItem", _get("PK"))
+        await authorizer.check(_acme(), "GetItem", _get("PK"))
+    authorizer.forget("CreateTable")
+    await authorizer.check(_acme(), "GetItem", _get("PK"))
 
 
 async def test_what_is_not_understood_is_refused() -> None:
-    judge = Authorizer(account_with(DEPLOYMENT, policies()), Catalogue({TABLE: "PK"}))
+    authorizer = Authorizer(account_with(DEPLOYMENT, policies()), Catalogue({TABLE: "PK"}))
     for operation, body in (
         ("GetItem", {}),
         ("ExecuteStatement", {"Statement": 'SELECT * FROM "gateway-sandbox"'}),
         ("InventedToday", _get("PK")),
     ):
         with pytest.raises(AwsFault) as refused:
-            await judge.check(_acme(), operation, body)
+            await authorizer.check(_acme(), operation, body)
         assert refused.value.name == "AccessDeniedException"
 
 
@@ -103,7 +103,9 @@ def test_a_denial_names_the_policy_as_aws_does(verdict: Deny, ending: str) -> No
 
 
 async def test_a_denial_shows_no_key_of_the_request() -> None:
-    judge = Authorizer(account_with(DEPLOYMENT, policies()), Catalogue({TABLE: "PK"}))
+    authorizer = Authorizer(account_with(DEPLOYMENT, policies()), Catalogue({TABLE: "PK"}))
     with pytest.raises(AwsFault) as refused:
-        await judge.check(_acme(), "GetItem", {"TableName": TABLE, "Key": {"PK": {"S": "TENANT#globex#USER#secret"}}})
+        await authorizer.check(
+            _acme(), "GetItem", {"TableName": TABLE, "Key": {"PK": {"S": "TENANT#globex#USER#secret"}}}
+        )
     assert "globex" not in refused.value.message

@@ -10,7 +10,7 @@ from moto.dynamodb.models import dynamodb_backends
 from moto.dynamodb.models.dynamo_type import Item
 
 from gateway.sandbox.aws.embedded import Embedded, Replays
-from gateway.sandbox.aws.engine import EngineRefused, EngineResponse, ask
+from gateway.sandbox.aws.engine import EngineRefused, EngineResponse, call_engine
 from gateway.sandbox.aws.responses import AwsFault
 
 TABLE = "counters"
@@ -31,7 +31,7 @@ def _schema(sort_type: str = "S") -> dict[str, Any]:
 @pytest.fixture
 async def engine() -> AsyncIterator[Embedded]:
     made = Embedded("555566667777", "eu-west-1")
-    await ask(made, "CreateTable", _schema())
+    await call_engine(made, "CreateTable", _schema())
     yield made
     await made.close()
 
@@ -50,7 +50,7 @@ async def test_requests_run_one_after_the_other(engine: Embedded) -> None:
         return [b"{}"]
 
     engine._apps["DynamoDB_20120810"] = slow  # type: ignore[assignment]  # stands for moto, only slower
-    await asyncio.gather(*(ask(engine, "UpdateItem", {}) for _ in range(8)))
+    await asyncio.gather(*(call_engine(engine, "UpdateItem", {}) for _ in range(8)))
     assert most == [1] * 8
 
 
@@ -61,26 +61,26 @@ async def test_no_update_is_lost_when_many_write_at_once(engine: Embedded) -> No
         "UpdateExpression": "ADD hits :one",
         "ExpressionAttributeValues": {":one": {"N": "1"}},
     }
-    await asyncio.gather(*(ask(engine, "UpdateItem", add) for _ in range(50)))
-    found = await ask(engine, "GetItem", {"TableName": TABLE, "Key": add["Key"]})
+    await asyncio.gather(*(call_engine(engine, "UpdateItem", add) for _ in range(50)))
+    found = await call_engine(engine, "GetItem", {"TableName": TABLE, "Key": add["Key"]})
     assert found["Item"]["hits"] == {"N": "50"}
 
 
 async def test_a_table_has_the_region_and_account_of_the_engine(engine: Embedded) -> None:
-    found = await ask(engine, "DescribeTable", {"TableName": TABLE})
+    found = await call_engine(engine, "DescribeTable", {"TableName": TABLE})
     assert found["Table"]["TableArn"] == f"arn:aws:dynamodb:eu-west-1:555566667777:table/{TABLE}"
 
 
 async def test_two_engines_do_not_see_each_other_and_leave_nothing(engine: Embedded) -> None:
     other = Embedded("555566668888", "eu-west-1")
-    assert (await ask(other, "ListTables", {}))["TableNames"] == []
+    assert (await call_engine(other, "ListTables", {}))["TableNames"] == []
     await other.close()
     assert "555566668888" not in dynamodb_backends
 
 
 async def test_a_refusal_of_the_engine_has_its_name(engine: Embedded) -> None:
     with pytest.raises(EngineRefused) as refused:
-        await ask(engine, "GetItem", {"TableName": "absent", "Key": {"PK": {"S": "a"}}})
+        await call_engine(engine, "GetItem", {"TableName": "absent", "Key": {"PK": {"S": "a"}}})
     assert refused.value.name == "ResourceNotFoundException"
 
 
@@ -88,13 +88,13 @@ async def test_a_refusal_of_the_engine_has_its_name(engine: Embedded) -> None:
 async def test_queries_keep_the_order_of_the_sort_key(kind: str) -> None:
     made = Embedded("555566669999", "eu-west-1")
     try:
-        await ask(made, "CreateTable", _schema(kind))
+        await call_engine(made, "CreateTable", _schema(kind))
         values = ["10", "9", "-1", "100", "2"]
         for value in values:
             item = {"PK": {"S": "a"}, "SK": {kind: value}}
-            await ask(made, "PutItem", {"TableName": TABLE, "Item": item})
+            await call_engine(made, "PutItem", {"TableName": TABLE, "Item": item})
         condition = {"KeyConditionExpression": "PK = :pk", "ExpressionAttributeValues": {":pk": {"S": "a"}}}
-        found = await ask(made, "Query", {"TableName": TABLE, **condition})
+        found = await call_engine(made, "Query", {"TableName": TABLE, **condition})
         ordered = sorted(values) if kind == "S" else sorted(values, key=int)
         assert [item["SK"][kind] for item in found["Items"]] == ordered
     finally:
@@ -105,14 +105,14 @@ async def test_a_table_without_a_sort_key_can_be_scanned_in_order() -> None:
     made = Embedded("555566660000", "eu-west-1")
     try:
         schema = _schema()
-        await ask(
+        await call_engine(
             made,
             "CreateTable",
             {**schema, **{name: schema[name][:1] for name in schema if "Ke" in name or "At" in name}},
         )
         for value in ("b", "a"):
-            await ask(made, "PutItem", {"TableName": TABLE, "Item": {"PK": {"S": value}}})
-        found = await ask(made, "Scan", {"TableName": TABLE})
+            await call_engine(made, "PutItem", {"TableName": TABLE, "Item": {"PK": {"S": value}}})
+        found = await call_engine(made, "Scan", {"TableName": TABLE})
         assert [item["PK"]["S"] for item in found["Items"]] == ["a", "b"]
     finally:
         await made.close()
@@ -129,11 +129,11 @@ async def test_the_same_transaction_is_written_once(engine: Embedded) -> None:
         return {"ClientRequestToken": token, "TransactItems": [{"Update": update}]}
 
     for _ in range(2):
-        await ask(engine, "TransactWriteItems", transaction("first", "1"))
+        await call_engine(engine, "TransactWriteItems", transaction("first", "1"))
     with pytest.raises(AwsFault) as refused:
-        await ask(engine, "TransactWriteItems", transaction("first", "5"))
-    await ask(engine, "TransactWriteItems", transaction("second", "1"))
-    found = await ask(engine, "GetItem", {"TableName": TABLE, "Key": {"PK": {"S": "sum"}, "SK": {"S": "sum"}}})
+        await call_engine(engine, "TransactWriteItems", transaction("first", "5"))
+    await call_engine(engine, "TransactWriteItems", transaction("second", "1"))
+    found = await call_engine(engine, "GetItem", {"TableName": TABLE, "Key": {"PK": {"S": "sum"}, "SK": {"S": "sum"}}})
     assert refused.value.name == "IdempotentParameterMismatchException"
     assert found["Item"]["hits"] == {"N": "2"}
 
@@ -151,11 +151,11 @@ async def test_a_transaction_that_fails_leaves_everything_as_it_was(engine: Embe
     absent = {"Key": key("c"), "ConditionExpression": "attribute_exists(PK)"}
     put, check = {"Put": {"TableName": TABLE, "Item": key("d")}}, {"ConditionCheck": {"TableName": TABLE, **absent}}
     for _ in range(2):
-        await ask(engine, "TransactWriteItems", {"TransactItems": [add("a"), add("b")]})
+        await call_engine(engine, "TransactWriteItems", {"TransactItems": [add("a"), add("b")]})
         with pytest.raises(EngineRefused) as refused:
-            await ask(engine, "TransactWriteItems", {"TransactItems": [add("a"), add("b"), put, check]})
+            await call_engine(engine, "TransactWriteItems", {"TransactItems": [add("a"), add("b"), put, check]})
         assert refused.value.name == "TransactionCanceledException"
-    found = await ask(engine, "Scan", {"TableName": TABLE})
+    found = await call_engine(engine, "Scan", {"TableName": TABLE})
     assert [item.get("hits") for item in found["Items"]] == [{"N": "2"}, {"N": "2"}]
 
 
@@ -170,10 +170,10 @@ async def test_a_table_is_copied_once_for_a_transaction(engine: Embedded, monkey
 
     monkeypatch.setattr(type(table), "__deepcopy__", counted)
     puts = [{"Put": {"TableName": TABLE, "Item": {"PK": {"S": name}, "SK": {"S": name}}}} for name in "abc"]
-    await ask(engine, "TransactWriteItems", {"TransactItems": puts})
+    await call_engine(engine, "TransactWriteItems", {"TransactItems": puts})
     assert len(copied) == 3
     assert len({id(each) for each in copied}) == 1
-    await ask(
+    await call_engine(
         engine,
         "TransactWriteItems",
         {"TransactItems": [{"Delete": {"TableName": TABLE, "Key": puts[0]["Put"]["Item"]}}]},
@@ -189,12 +189,12 @@ async def test_streams_are_an_api_of_their_own(engine: Embedded) -> None:
 
 async def test_a_transaction_leaves_no_copy_of_the_table_behind(engine: Embedded) -> None:
     rows = [{"Put": {"TableName": TABLE, "Item": {"PK": {"S": str(n)}, "SK": {"S": "a"}}}} for n in range(50)]
-    await ask(engine, "TransactWriteItems", {"TransactItems": rows})
+    await call_engine(engine, "TransactWriteItems", {"TransactItems": rows})
     again = {"TransactItems": rows[:1]}
-    await ask(engine, "TransactWriteItems", again)
+    await call_engine(engine, "TransactWriteItems", again)
     before = _items_alive()
     for _ in range(5):
-        await ask(engine, "TransactWriteItems", again)
+        await call_engine(engine, "TransactWriteItems", again)
     assert _items_alive() <= before
 
 

@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from gateway.sandbox.aws.engine import EngineRefused, EngineResponse, Forwarded, ask
+from gateway.sandbox.aws.engine import EngineRefused, EngineResponse, Forwarded, call_engine
 from gateway.sandbox.aws.responses import AwsFault
 from gateway.sandbox.server import free_port
 from tests.sandbox.wire import Recorded, listening, serving
@@ -26,14 +26,14 @@ from tests.sandbox.wire import Recorded, listening, serving
 )
 async def test_an_answer_that_is_no_result_raises(answer: EngineResponse, name: str) -> None:
     with pytest.raises(EngineRefused) as refused:
-        await ask(Recorded(answer), "CreateTable", {})
+        await call_engine(Recorded(answer), "CreateTable", {})
     assert refused.value.name == name
 
 
 async def test_a_result_is_returned() -> None:
     engine = Recorded(EngineResponse(200, b'{"TableNames": []}'))
-    assert await ask(engine, "ListTables", {"Limit": 1}) == {"TableNames": []}
-    assert engine.asked == [("DynamoDB_20120810.ListTables", b'{"Limit": 1}')]
+    assert await call_engine(engine, "ListTables", {"Limit": 1}) == {"TableNames": []}
+    assert engine.called == [("DynamoDB_20120810.ListTables", b'{"Limit": 1}')]
 
 
 async def _engine(request: Request) -> Response:
@@ -46,7 +46,7 @@ async def _engine(request: Request) -> Response:
     return JSONResponse(said, 400 if said["target"].endswith("Fail") else 200)
 
 
-async def test_a_request_reaches_the_other_engine_signed_anew() -> None:
+async def test_a_request_is_signed_again_for_the_other_engine() -> None:
     with listening() as (found, url), serving(Starlette(routes=[Route("/", _engine, methods=["POST"])]), found):
         engine = Forwarded(url, "eu-west-1")
         answer = await engine.call("DynamoDB_20120810.GetItem", b'{"TableName": "t"}')

@@ -11,7 +11,7 @@ from moto.dynamodb.models.table import Table
 
 from gateway.sandbox.aws import faster_moto
 from gateway.sandbox.aws.embedded import Embedded
-from gateway.sandbox.aws.engine import EngineRefused, ask
+from gateway.sandbox.aws.engine import EngineRefused, call_engine
 
 TABLE = "things"
 ACCOUNT, REGION = "555566661111", "eu-west-1"
@@ -50,25 +50,25 @@ def rows(random: Random, kind: str) -> list[dict[str, Any]]:
 def queries(random: Random, kind: str) -> list[dict[str, Any]]:
     def one(index: str | None, value: str) -> dict[str, Any]:
         pk, sk = ("PK", "SK") if index is None else ("GPK", "GSK")
-        asked: dict[str, Any] = {"TableName": TABLE, "ScanIndexForward": random.random() < 0.5}
+        query: dict[str, Any] = {"TableName": TABLE, "ScanIndexForward": random.random() < 0.5}
         given = {":p": {kind: value}}
         condition = f"{pk} = :p"
         if random.random() < 0.4:
             condition, given = f"{condition} AND {sk} > :s", {**given, ":s": {kind: "1"}}
         if random.random() < 0.5:
-            asked["Limit"] = random.randint(1, 3)
+            query["Limit"] = random.randint(1, 3)
         if index is not None:
-            asked["IndexName"] = index
-        return {**asked, "KeyConditionExpression": condition, "ExpressionAttributeValues": given}
+            query["IndexName"] = index
+        return {**query, "KeyConditionExpression": condition, "ExpressionAttributeValues": given}
 
     values = ["1", "2", "10", "77"] if kind == "N" else ["1", "a", "é", "nobody"]
     return [one(random.choice((None, "GSI1")), random.choice(values)) for _ in range(40)]
 
 
-async def answers(engine: Embedded, asked: list[dict[str, Any]]) -> list[Any]:
+async def answers(engine: Embedded, queries: list[dict[str, Any]]) -> list[Any]:
     """What each query finds, page after page."""
     found = []
-    for query in asked:
+    for query in queries:
         start: dict[str, Any] = {}
         for _ in range(5):
             page = await engine.call("DynamoDB_20120810.Query", json.dumps({**query, **start}).encode())
@@ -84,15 +84,15 @@ async def test_queries_find_what_moto_finds(kind: str, monkeypatch: pytest.Monke
     random = Random(kind)
     engine = Embedded(ACCOUNT, REGION)
     try:
-        await ask(engine, "CreateTable", schema(True, kind))
+        await call_engine(engine, "CreateTable", schema(True, kind))
         for row in rows(random, kind):
-            await ask(engine, "PutItem", {"TableName": TABLE, "Item": row})
-        asked = queries(random, kind)
-        faster = await answers(engine, asked)
+            await call_engine(engine, "PutItem", {"TableName": TABLE, "Item": row})
+        drawn_queries = queries(random, kind)
+        faster = await answers(engine, drawn_queries)
         monkeypatch.setattr(Table, "query", faster_moto.QUERY)
         monkeypatch.setattr(Table, "all_items", faster_moto.ALL_ITEMS)
         monkeypatch.setattr(ResponseSerializer, "get_value", faster_moto.GET_VALUE)
-        assert await answers(engine, asked) == faster
+        assert await answers(engine, drawn_queries) == faster
         assert sum(len(answer.get("Items", ())) for _, answer in faster) > 40
     finally:
         await engine.close()
@@ -101,11 +101,11 @@ async def test_queries_find_what_moto_finds(kind: str, monkeypatch: pytest.Monke
 async def test_a_query_of_a_table_without_a_sort_key_finds_its_item() -> None:
     engine = Embedded(ACCOUNT, REGION)
     try:
-        await ask(engine, "CreateTable", schema(False, "S"))
+        await call_engine(engine, "CreateTable", schema(False, "S"))
         for name in ("a", "b"):
-            await ask(engine, "PutItem", {"TableName": TABLE, "Item": {"PK": {"S": name}}})
+            await call_engine(engine, "PutItem", {"TableName": TABLE, "Item": {"PK": {"S": name}}})
         condition = {"KeyConditionExpression": "PK = :p", "ExpressionAttributeValues": {":p": {"S": "b"}}}
-        assert (await ask(engine, "Query", {"TableName": TABLE, **condition}))["Items"] == [{"PK": {"S": "b"}}]
+        assert (await call_engine(engine, "Query", {"TableName": TABLE, **condition}))["Items"] == [{"PK": {"S": "b"}}]
     finally:
         await engine.close()
 
@@ -114,14 +114,14 @@ async def test_a_query_of_a_table_without_a_sort_key_finds_its_item() -> None:
 async def test_an_item_that_is_too_large_is_refused(texts: list[int], fits: bool) -> None:
     engine = Embedded(ACCOUNT, REGION)
     try:
-        await ask(engine, "CreateTable", schema(False, "S"))
+        await call_engine(engine, "CreateTable", schema(False, "S"))
         item = {"PK": {"S": "a"}, **{f"a{at}": {"S": "x" * size} for at, size in enumerate(texts)}}
-        asked = {"TableName": TABLE, "Item": item}
+        put = {"TableName": TABLE, "Item": item}
         if fits:
-            await ask(engine, "PutItem", asked)
+            await call_engine(engine, "PutItem", put)
         else:
             with pytest.raises(EngineRefused, match="size"):
-                await ask(engine, "PutItem", asked)
+                await call_engine(engine, "PutItem", put)
     finally:
         await engine.close()
 
@@ -134,11 +134,11 @@ async def test_what_a_failed_transaction_has_changed_put_and_deleted_is_as_befor
         return {"PK": {"S": name}, **({"SK": {"S": "x"}} if sort else {})}
 
     try:
-        await ask(engine, "CreateTable", schema(sort, "S"))
+        await call_engine(engine, "CreateTable", schema(sort, "S"))
         for name in ("changed", "replaced", "deleted", "other"):
             item = {**key(name), "list": {"L": [{"N": "1"}]}, "count": {"N": "1"}}
-            await ask(engine, "PutItem", {"TableName": TABLE, "Item": item})
-        before = await ask(engine, "Scan", {"TableName": TABLE})
+            await call_engine(engine, "PutItem", {"TableName": TABLE, "Item": item})
+        before = await call_engine(engine, "Scan", {"TableName": TABLE})
         change = "SET #l[0] = :two, #c = #c + :two"
         named = {"#l": "list", "#c": "count"}
         update = {"UpdateExpression": change, "ExpressionAttributeNames": named}
@@ -152,10 +152,12 @@ async def test_what_a_failed_transaction_has_changed_put_and_deleted_is_as_befor
         absent = {"TableName": TABLE, "Key": key("nobody"), "ConditionExpression": "attribute_exists(PK)"}
         for _ in range(2):
             with pytest.raises(EngineRefused):
-                await ask(engine, "TransactWriteItems", {"TransactItems": [*transaction, {"ConditionCheck": absent}]})
-            assert await ask(engine, "Scan", {"TableName": TABLE}) == before
-        await ask(engine, "TransactWriteItems", {"TransactItems": transaction})
-        after = {item["PK"]["S"]: item for item in (await ask(engine, "Scan", {"TableName": TABLE}))["Items"]}
+                await call_engine(
+                    engine, "TransactWriteItems", {"TransactItems": [*transaction, {"ConditionCheck": absent}]}
+                )
+            assert await call_engine(engine, "Scan", {"TableName": TABLE}) == before
+        await call_engine(engine, "TransactWriteItems", {"TransactItems": transaction})
+        after = {item["PK"]["S"]: item for item in (await call_engine(engine, "Scan", {"TableName": TABLE}))["Items"]}
         assert set(after) == {"changed", "replaced", "new", "other"}
         assert (after["changed"]["list"], after["changed"]["count"]) == ({"L": [{"N": "2"}]}, {"N": "3"})
         table = dynamodb_backends[ACCOUNT][REGION].tables[TABLE]

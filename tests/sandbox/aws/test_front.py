@@ -26,11 +26,11 @@ async def test_an_answer_has_the_headers_of_dynamodb(small: Small) -> None:
     assert len(answer.headers["x-amzn-requestid"]) == 52
 
 
-async def test_the_engine_gets_what_was_judged_and_nothing_else(small: Small) -> None:
+async def test_the_engine_gets_what_was_checked_and_nothing_else(small: Small) -> None:
     text = b'{ "TableName" : "some-table", "Key": {"PK": {"S": "\\u0061"}} }'
     await send(small.app, dynamodb(small.admin.credentials, "GetItem", text))
-    judged = {"TableName": "some-table", "Key": {"PK": {"S": "a"}}}
-    assert small.engine.asked == [("DynamoDB_20120810.GetItem", json.dumps(judged).encode())]
+    body = {"TableName": "some-table", "Key": {"PK": {"S": "a"}}}
+    assert small.engine.called == [("DynamoDB_20120810.GetItem", json.dumps(body).encode())]
 
 
 @pytest.mark.parametrize(
@@ -48,14 +48,14 @@ async def test_the_engine_gets_what_was_judged_and_nothing_else(small: Small) ->
 async def test_a_body_that_can_be_read_in_two_ways_is_refused(small: Small, text: bytes) -> None:
     answer = await send(small.app, dynamodb(small.admin.credentials, "GetItem", text))
     assert (answer.status_code, error_name(answer)) == (400, "SerializationException")
-    assert small.engine.asked == []
+    assert small.engine.called == []
 
 
 @pytest.mark.parametrize("target", ["Kinesis_20131202.PutRecord", "DynamoDB_20120810.", "DynamoDB_20120810.Get/Item"])
 async def test_another_api_is_unknown(small: Small, target: str) -> None:
     answer = await send(small.app, dynamodb(small.admin.credentials, target, {}))
     assert (answer.status_code, error_name(answer)) == (400, "UnknownOperationException")
-    assert small.engine.asked == []
+    assert small.engine.called == []
 
 
 async def test_a_body_above_16_mb_is_refused(small: Small) -> None:
@@ -171,7 +171,7 @@ async def test_the_gateways_own_client_is_understood(assembly: SandboxAssembly) 
 async def _refusal(small: Small, request: Signed) -> str:
     answer = await send(small.app, request)
     assert answer.status_code == 400
-    assert small.engine.asked == []
+    assert small.engine.called == []
     return error_name(answer)
 
 
@@ -183,7 +183,7 @@ async def test_an_unknown_key_is_refused(small: Small) -> None:
 async def test_a_session_works_until_it_ends(small: Small) -> None:
     session = small.session(seconds=200)
     assert (await send(small.app, dynamodb(session.credentials, "GetItem", {}))).status_code == 200
-    small.engine.asked.clear()
+    small.engine.called.clear()
     small.skew = 201
     assert await _refusal(small, dynamodb(session.credentials, "GetItem", {})) == "ExpiredTokenException"
 

@@ -86,8 +86,8 @@ def test_the_shipped_policies_hide_personal_attributes_from_support(shipped: Rea
 def test_the_shipped_policies_let_support_find_an_id_by_an_exact_address_and_nothing_else(shipped: Ready) -> None:
     def by(key: str, **more: str) -> dict[str, Any]:
         values = {":pk": {"S": key}}
-        asked = {"KeyConditionExpression": "GSI1PK = :pk", "ExpressionAttributeValues": values, **more}
-        return dict(client.query(TableName=TABLE, IndexName="GSI1", **asked))
+        arguments = {"KeyConditionExpression": "GSI1PK = :pk", "ExpressionAttributeValues": values, **more}
+        return dict(client.query(TableName=TABLE, IndexName="GSI1", **arguments))
 
     address = "TENANT#acme#EMAIL#ann@example.com"
     with _client_of(shipped, "acme", "support") as client:

@@ -30,7 +30,7 @@ LEGACY = {
 async def refused(small: Small, operation: str, body: dict[str, Any]) -> tuple[str, str]:
     answer = await send(small.app, dynamodb(small.admin.credentials, operation, body))
     assert answer.status_code == 400
-    assert small.engine.asked == []
+    assert small.engine.called == []
     return error_name(answer), answer.json()["message"]
 
 

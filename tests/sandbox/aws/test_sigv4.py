@@ -65,7 +65,7 @@ async def test_a_request_that_was_changed_after_signing_is_refused(small: Small,
     request = dynamodb(small.admin.credentials, "GetItem", {"TableName": "some-table"})
     answer = await send(small.app, spoil(request))
     assert (answer.status_code, error_name(answer)) == (400, expected)
-    assert small.engine.asked == []
+    assert small.engine.called == []
 
 
 async def test_a_header_that_is_sent_twice_is_refused(small: Small) -> None:
@@ -76,7 +76,7 @@ async def test_a_header_that_is_sent_twice_is_refused(small: Small) -> None:
     twice = [*others, *(("X-Amz-Target", name) for name in names)]
     answer = await send(small.app, Signed(twice, request.body))  # type: ignore[arg-type]  # httpx takes pairs too
     assert error_name(answer) == "IncompleteSignatureException"
-    assert small.engine.asked == []
+    assert small.engine.called == []
 
 
 async def test_another_secret_is_refused(small: Small) -> None:

@@ -9,7 +9,7 @@ import pytest
 from gateway.model.table import TableSpec
 from gateway.sandbox.aws.embedded import Embedded
 from gateway.sandbox.aws.embedded_stream import StreamControl
-from gateway.sandbox.aws.engine import STREAMS_API, EngineRefused, ask
+from gateway.sandbox.aws.engine import STREAMS_API, EngineRefused, call_engine
 from gateway.sandbox.aws.responses import AwsFault
 from gateway.sandbox.aws.streams import SandboxStreams
 from gateway.sandbox.aws.tables import create
@@ -54,7 +54,9 @@ async def records(engine: Embedded, shard: str | None = None, kind: str = "TRIM_
 
 
 async def put(engine: Embedded, key: str = "a", **attributes: Any) -> None:
-    await ask(engine, "PutItem", {"TableName": TABLE, "Item": {"PK": {"S": key}, "SK": {"S": "-"}, **attributes}})
+    await call_engine(
+        engine, "PutItem", {"TableName": TABLE, "Item": {"PK": {"S": key}, "SK": {"S": "-"}, **attributes}}
+    )
 
 
 async def test_a_write_that_changes_nothing_has_no_record(engine: Embedded) -> None:
@@ -71,8 +73,8 @@ async def test_an_update_that_creates_an_item_has_one_record_with_the_whole_imag
         "UpdateExpression": "SET hits = :one",
         "ExpressionAttributeValues": {":one": {"N": "1"}},
     }
-    await ask(engine, "UpdateItem", update)
-    await ask(engine, "UpdateItem", {**update, "ExpressionAttributeValues": {":one": {"N": "2"}}})
+    await call_engine(engine, "UpdateItem", update)
+    await call_engine(engine, "UpdateItem", {**update, "ExpressionAttributeValues": {":one": {"N": "2"}}})
     created, changed = await records(engine)
     assert (created["eventName"], created["dynamodb"]["NewImage"]["hits"]) == ("INSERT", {"N": "1"})
     assert (changed["dynamodb"]["OldImage"]["hits"], changed["dynamodb"]["NewImage"]["hits"]) == (
@@ -96,7 +98,7 @@ async def test_a_transaction_that_fails_leaves_no_record(engine: Embedded) -> No
         for name, condition in (("x", {}), ("y", {"ConditionExpression": "attribute_exists(PK)"}))
     ]
     with pytest.raises(EngineRefused, match="TransactionCanceledException"):
-        await ask(engine, "TransactWriteItems", {"TransactItems": writes})
+        await call_engine(engine, "TransactWriteItems", {"TransactItems": writes})
     assert await records(engine) == []
 
 
@@ -161,7 +163,7 @@ async def test_an_item_that_expires_is_marked(engine: Embedded) -> None:
     await put(engine, "gone", ttl={"N": "1"})
     await put(engine, "here", ttl={"N": "9999999999"})
     assert await engine.control_stream(TABLE, lambda control: control.expire()) == 1
-    await ask(engine, "DeleteItem", {"TableName": TABLE, "Key": {"PK": {"S": "here"}, "SK": {"S": "-"}}})
+    await call_engine(engine, "DeleteItem", {"TableName": TABLE, "Key": {"PK": {"S": "here"}, "SK": {"S": "-"}}})
     removed = [each for each in await records(engine) if each["eventName"] == "REMOVE"]
     assert [each.get("userIdentity") for each in removed] == [
         {"type": "Service", "principalId": "dynamodb.amazonaws.com"},
@@ -179,7 +181,7 @@ async def test_a_third_reader_of_a_shard_is_throttled(engine: Embedded) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "nonsense", "arn|1|bm9uZQ=="])
-async def test_an_iterator_that_is_none_is_refused(engine: Embedded, text: str) -> None:
+async def test_an_invalid_iterator_is_refused(engine: Embedded, text: str) -> None:
     with pytest.raises(AwsFault) as fault:
         await streams(engine, "GetRecords", ShardIterator=text)
     assert fault.value.name == "ValidationException"

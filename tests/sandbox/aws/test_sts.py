@@ -92,7 +92,7 @@ async def test_without_the_tenants_tag_nobody_assumes_the_role(small: Small) -> 
     assert await _assume(small, small.gateway.credentials, **untagged) == (403, "AccessDenied")
 
 
-async def test_who_is_not_trusted_gets_no_session(small: Small) -> None:
+async def test_a_caller_that_is_not_trusted_gets_no_session(small: Small) -> None:
     assert await _assume(small, small.admin.credentials, **GOOD) == (403, "AccessDenied")
 
 

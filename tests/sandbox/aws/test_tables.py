@@ -9,7 +9,7 @@ from gateway.errors import Unavailable
 from gateway.model.table import TableSpec
 from gateway.sandbox.aws import tables
 from gateway.sandbox.aws.embedded import Embedded
-from gateway.sandbox.aws.engine import EngineRefused, EngineResponse, ask
+from gateway.sandbox.aws.engine import EngineRefused, EngineResponse, call_engine
 
 
 @dataclass
@@ -17,10 +17,10 @@ class Scripted:
     """An engine that gives its answers in turn, and the last one for ever."""
 
     answers: list[dict[str, Any]]
-    asked: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    called: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
 
     async def call(self, target: str, body: bytes) -> EngineResponse:
-        self.asked.append((target.partition(".")[2], json.loads(body)))
+        self.called.append((target.partition(".")[2], json.loads(body)))
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         return EngineResponse(400 if "__type" in answer else 200, json.dumps(answer).encode())
 
@@ -31,8 +31,8 @@ async def test_the_table_is_made_as_the_model_declares_it() -> None:
     engine = Embedded("333311112222", "eu-west-1")
     try:
         assert await tables.create(engine, "made", MODEL.table)
-        table = (await ask(engine, "DescribeTable", {"TableName": "made"}))["Table"]
-        ttl = await ask(engine, "DescribeTimeToLive", {"TableName": "made"})
+        table = (await call_engine(engine, "DescribeTable", {"TableName": "made"}))["Table"]
+        ttl = await call_engine(engine, "DescribeTimeToLive", {"TableName": "made"})
         assert not await tables.create(engine, "made", MODEL.table)
     finally:
         await engine.close()
@@ -59,7 +59,7 @@ async def test_it_waits_until_table_and_indexes_are_active(monkeypatch: pytest.M
     ]
     engine = Scripted([{}, *described, {}])
     assert await tables.create(engine, "made", TableSpec())
-    assert [operation for operation, _ in engine.asked].count("DescribeTable") == 3
+    assert [operation for operation, _ in engine.called].count("DescribeTable") == 3
 
 
 async def test_a_table_that_never_becomes_active_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,7 +75,7 @@ async def test_what_the_engine_leaves_over_is_sent_again(monkeypatch: pytest.Mon
     left = {"made": [{"PutRequest": {"Item": items[3]}}]}
     engine = Scripted([{"UnprocessedItems": left}, {"UnprocessedItems": {}}])
     await tables.fill(engine, "made", items)
-    sent = [body["RequestItems"]["made"] for _, body in engine.asked]
+    sent = [body["RequestItems"]["made"] for _, body in engine.called]
     assert sorted(len(batch) for batch in sent) == [1, 5, 25]
     assert left["made"] in sent
 

@@ -143,7 +143,7 @@ def test_a_sandbox_gives_tokens_that_have_expired(assembly: SandboxAssembly) -> 
     assert claims["exp"] < time.time() - 50
 
 
-def test_what_the_sandbox_does_not_know_is_told(assembly: SandboxAssembly) -> None:
+def test_what_the_sandbox_does_not_know_is_reported(assembly: SandboxAssembly) -> None:
     with pytest.raises(BadUserInput, match="unknown tenant `nobody`: use one of acme, globex, initech"):
         ask_for_token(assembly.ready.url, "nobody", "viewer")
 
@@ -154,7 +154,7 @@ def test_without_a_sandbox_it_says_how_to_start_one() -> None:
 
 
 @pytest.mark.parametrize("url", ["127.0.0.1:8001", "https://example.com", "http://"])
-def test_an_address_that_is_none_is_refused(url: str) -> None:
+def test_an_invalid_address_is_refused(url: str) -> None:
     with pytest.raises(BadUserInput, match="is not the address of a sandbox"):
         ask_for_token(url, "acme", "viewer")
 

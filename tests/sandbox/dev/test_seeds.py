@@ -55,17 +55,17 @@ def test_the_canary_differs_by_tenant_and_not_by_start() -> None:
 def test_a_row_that_does_not_fit_is_named_with_its_domain_and_tenant(row: Any, fault: str) -> None:
     with pytest.raises(ConfigurationError) as refused:
         seed_items(seeded(row), NOW)
-    [told] = refused.value.faults
-    assert told.startswith("demo rows of domain things, tenant acme: ")
-    assert fault in told
+    [message] = refused.value.faults
+    assert message.startswith("demo rows of domain things, tenant acme: ")
+    assert fault in message
 
 
-def test_two_rows_with_one_key_are_told() -> None:
+def test_two_rows_with_one_key_are_reported() -> None:
     with pytest.raises(ConfigurationError, match="another row has the key `TENANT#acme#THING#t-1` / `AT#red`"):
         seed_items(seeded(("Tag", TAG), ("Tag", TAG)), NOW)
 
 
-def test_all_faulty_rows_are_told_at_once_up_to_ten() -> None:
+def test_all_faulty_rows_are_reported_at_once_up_to_ten() -> None:
     with pytest.raises(ConfigurationError) as refused:
         seed_items(seeded(*[(f"Label{number}", {}) for number in range(12)]), NOW)
     assert len(refused.value.faults) == 10

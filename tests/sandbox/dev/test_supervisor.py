@@ -36,7 +36,7 @@ def _pid(port: int) -> int:
     return int(found)
 
 
-def test_a_change_starts_the_gateway_anew_and_the_end_stops_it(start: Callable[..., Child], port: int) -> None:
+def test_a_change_restarts_the_gateway_and_the_end_stops_it(start: Callable[..., Child], port: int) -> None:
     child = start()
     until_healthy(child, HOST, port)
     seen = [_pid(port)]
@@ -72,23 +72,23 @@ def test_with_reload_a_gateway_that_failed_waits_for_the_next_change(start: Call
         until_healthy(started[-1], HOST, port)
         return started[-1]
 
-    told: list[str] = []
-    assert supervise(failed, again, [False, False, True], told.append, reload=True) == 0
-    assert told == [
+    messages: list[str] = []
+    assert supervise(failed, again, [False, False, True], messages.append, reload=True) == 0
+    assert messages == [
         "the gateway has ended; the next change of the code starts it again",
         "the code has changed: restarting the gateway",
     ]
     assert len(started) == 1
 
 
-def test_a_gateway_that_does_not_start_is_told(start: Callable[..., Child], port: int) -> None:
+def test_a_gateway_that_does_not_start_is_reported(start: Callable[..., Child], port: int) -> None:
     child = start("--fail")
     with pytest.raises(Unavailable, match="did not start"):
         until_healthy(child, HOST, port)
     child.stop()
 
 
-def test_a_gateway_that_does_not_answer_is_told(start: Callable[..., Child]) -> None:
+def test_a_gateway_that_does_not_answer_is_reported(start: Callable[..., Child]) -> None:
     child = start()
     with pytest.raises(Unavailable, match="did not answer within 0 seconds"):
         until_healthy(child, HOST, free_port(0), seconds=0)

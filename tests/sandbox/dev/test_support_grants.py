@@ -18,7 +18,7 @@ from gateway.sandbox.server import free_port
 
 URL = "http://127.0.0.1:8001"
 ISSUER = f"{URL}/issuer"
-ASKED: dict[str, Any] = {"tenant": "acme", "actor": "jane@example.org", "reason": "ticket 4711", "minutes": 15}
+REQUEST: dict[str, Any] = {"tenant": "acme", "actor": "jane@example.org", "reason": "ticket 4711", "minutes": 15}
 
 
 @pytest.fixture(scope="module")
@@ -31,14 +31,14 @@ async def test_the_gateway_takes_a_grant_where_the_issuer_may_give_it(issuer: To
         return json.dumps(issuer.jwks()).encode()
 
     trusted = Issuer(ISSUER, ("gateway",), f"{ISSUER}/jwks", allow_http=True, support=SupportRules())
-    granted = sign_grant(issuer, *ASKED.values())
+    granted = sign_grant(issuer, *REQUEST.values())
     principal = (await Authenticator([trusted], fetch=fetch).verify(f"Bearer {granted.token}")).principal
     assert principal.support == SupportAccess(granted.grant_id, "jane@example.org", "ticket 4711")
     assert (principal.tenant, principal.expires_at) == ("acme", granted.expires_at)
 
 
 def test_two_grants_have_two_ids(issuer: TokenIssuer) -> None:
-    assert sign_grant(issuer, *ASKED.values()).grant_id != sign_grant(issuer, *ASKED.values()).grant_id
+    assert sign_grant(issuer, *REQUEST.values()).grant_id != sign_grant(issuer, *REQUEST.values()).grant_id
 
 
 @pytest.mark.parametrize(
@@ -58,11 +58,11 @@ def test_two_grants_have_two_ids(issuer: TokenIssuer) -> None:
 )
 def test_what_the_gateway_would_refuse_is_not_signed(issuer: TokenIssuer, name: str, value: object) -> None:
     with pytest.raises(BadUserInput, match=name):
-        sign_grant(issuer, *{**ASKED, name: value}.values())
+        sign_grant(issuer, *{**REQUEST, name: value}.values())
 
 
 @pytest.mark.parametrize(
-    "body", [b"", b"[]", b"{", b'{"tenant": "acme"}', json.dumps({**ASKED, "role": "admin"}).encode()]
+    "body", [b"", b"[]", b"{", b'{"tenant": "acme"}', json.dumps({**REQUEST, "role": "admin"}).encode()]
 )
 async def test_another_request_is_told_what_to_send(issuer: TokenIssuer, body: bytes) -> None:
     app = Starlette(routes=[grant_route(issuer)])

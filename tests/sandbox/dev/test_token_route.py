@@ -16,7 +16,7 @@ from gateway.sandbox.dev.token_route import TOKEN_PATH, sandbox_address, switche
 from gateway.settings import Settings
 from tests.test_settings import ISSUER, RIGHT
 
-WANTED = {"tenant": "acme", "role": "support"}
+REQUEST = {"tenant": "acme", "role": "support"}
 
 
 def settings(**changes: Any) -> Settings:
@@ -40,12 +40,12 @@ async def client(assembly: SandboxAssembly) -> AsyncIterator[AsyncClient]:
         yield made
 
 
-async def ask(client: AsyncClient, wanted: Any = None, **headers: str) -> Response:
-    return await client.post(TOKEN_PATH, json=wanted or WANTED, headers=headers)
+async def request_token(client: AsyncClient, request_body: Any = None, **headers: str) -> Response:
+    return await client.post(TOKEN_PATH, json=request_body or REQUEST, headers=headers)
 
 
 async def test_a_token_is_that_of_the_issuer(client: AsyncClient, assembly: SandboxAssembly) -> None:
-    response = await ask(client)
+    response = await request_token(client)
     claims = jwt.get_unverified_claims(response.json()["token"])
     assert (claims["iss"], claims["tenant"], claims["roles"]) == (assembly.ready.issuer, "acme", ["support"])
     assert response.headers["cache-control"] == "no-store"
@@ -64,7 +64,7 @@ async def test_a_token_is_that_of_the_issuer(client: AsyncClient, assembly: Sand
     ],
 )
 async def test_another_site_gets_no_token(client: AsyncClient, headers: dict[str, str]) -> None:
-    response = await ask(client, **headers)
+    response = await request_token(client, **headers)
     assert response.status_code == 403
     assert "token" not in response.json()
 
@@ -73,7 +73,7 @@ async def test_another_site_gets_no_token(client: AsyncClient, headers: dict[str
     "host", ["127.0.0.1:8000", "localhost:8000", "localhost", "gateway.localhost:80", "[::1]:8000", "192.168.0.7:8000"]
 )
 async def test_the_page_itself_does_whatever_this_machine_is_called(client: AsyncClient, host: str) -> None:
-    assert (await ask(client, Host=host, Origin=f"http://{host}")).status_code == 200
+    assert (await request_token(client, Host=host, Origin=f"http://{host}")).status_code == 200
 
 
 @pytest.mark.parametrize("peer", ["192.168.0.9", "203.0.113.7", "2001:db8::7", "::ffff:203.0.113.7", "", "x"])
@@ -81,7 +81,7 @@ async def test_another_machine_gets_no_token(assembly: SandboxAssembly, peer: st
     """Whatever it says it is: `gateway dev --host 0.0.0.0` is reached by strangers."""
     async for stranger in client_of(assembly.ready.url, peer):
         for host in ("127.0.0.1:8000", "192.168.0.7:8000", "localhost"):
-            response = await ask(stranger, Host=host, Origin=f"http://{host}")
+            response = await request_token(stranger, Host=host, Origin=f"http://{host}")
             assert response.status_code == 403
             assert "token" not in response.json()
 
@@ -89,7 +89,7 @@ async def test_another_machine_gets_no_token(assembly: SandboxAssembly, peer: st
 @pytest.mark.parametrize("peer", ["127.0.0.1", "127.1.2.3", "::1", "::ffff:127.0.0.1"])
 async def test_this_machine_gets_one(assembly: SandboxAssembly, peer: str) -> None:
     async for own in client_of(assembly.ready.url, peer):
-        assert (await ask(own)).status_code == 200
+        assert (await request_token(own)).status_code == 200
 
 
 async def test_a_slow_body_is_not_waited_for(client: AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,7 +104,7 @@ async def test_a_slow_body_is_not_waited_for(client: AsyncClient, monkeypatch: p
 
 
 @pytest.mark.parametrize(
-    ("wanted", "said"),
+    ("request_body", "said"),
     [
         ({"tenant": "hooli", "role": "viewer"}, "unknown tenant `hooli`"),
         ({"tenant": "acme", "role": "owner"}, "unknown role `owner`"),
@@ -114,13 +114,13 @@ async def test_a_slow_body_is_not_waited_for(client: AsyncClient, monkeypatch: p
         ({"tenant": "acme", "role": "v" * 5_000}, "send a JSON object of at most 4096 bytes"),
     ],
 )
-async def test_a_wrong_wish_is_told(client: AsyncClient, wanted: Any, said: str) -> None:
-    response = await ask(client, wanted)
+async def test_a_wrong_request_is_reported(client: AsyncClient, request_body: Any, said: str) -> None:
+    response = await request_token(client, request_body)
     assert response.status_code == 400
     assert response.json()["error"].startswith(said)
 
 
-async def test_what_is_no_json_is_told(client: AsyncClient) -> None:
+async def test_invalid_json_is_reported(client: AsyncClient) -> None:
     assert (await client.post(TOKEN_PATH, content=b"{")).status_code == 400
 
 
@@ -130,7 +130,7 @@ async def test_tokens_are_not_read_by_get(client: AsyncClient) -> None:
 
 async def test_without_an_issuer_there_is_a_clear_answer() -> None:
     async for client in client_of("http://127.0.0.1:9"):
-        response = await ask(client)
+        response = await request_token(client)
         assert response.status_code == 503
         assert "gateway dev" in response.json()["error"]
 

@@ -132,10 +132,10 @@ class Client(threading.Thread):
         self.failed: list[Exception] = []
         self.until_drained = False
         self.stop = threading.Event()
-        self.ask()
+        self.send()
         self.worker = owner(served, self.connection)
 
-    def ask(self) -> bool:
+    def send(self) -> bool:
         """Whether the connection is still good."""
         self.connection.request("POST", "/graphql", QUERY, self.headers)
         answer = self.connection.getresponse()
@@ -146,7 +146,7 @@ class Client(threading.Thread):
     def run(self) -> None:
         while not self.stop.wait(0.01):
             try:
-                if not self.ask() and self.until_drained:
+                if not self.send() and self.until_drained:
                     return
             except Exception as error:
                 self.failed.append(error)
@@ -188,20 +188,20 @@ def test_a_worker_that_is_killed_under_load_takes_only_its_own_requests_with_it(
     sandbox: Sandbox, tmp_path: Path
 ) -> None:
     token = sandbox.token("acme", "viewer")
-    with Served(sandbox, tmp_path / "log") as served, clients(served, token) as asking:
-        more(asking)
+    with Served(sandbox, tmp_path / "log") as served, clients(served, token) as running:
+        more(running)
         counted = served.count("gateway_operations_total")
-        assert counted >= len(asking)
-        victim = asking[0].worker
+        assert counted >= len(running)
+        victim = running[0].worker
         os.kill(victim, signal.SIGKILL)
         assert served.status("/healthz") == 200
-        more(asking)
+        more(running)
         until(lambda: len(served.pids) == 3 and len(served.alive) == 2)
-        more(asking)
-        stop(asking)
-        lost = [client for client in asking if client.worker == victim]
+        more(running)
+        stop(running)
+        lost = [client for client in running if client.worker == victim]
         assert all(len(client.failed) <= 1 for client in lost)
-        assert [client.failed for client in asking if client.worker != victim and client.failed] == []
+        assert [client.failed for client in running if client.worker != victim and client.failed] == []
         assert served.count("gateway_operations_total") > counted, "what it had counted is still counted"
         assert served.count("gateway_worker_restarts_total") == 1
         until(lambda: served.count("gateway_workers") == 2)
@@ -216,20 +216,20 @@ def test_a_worker_that_is_killed_under_load_takes_only_its_own_requests_with_it(
 
 def test_all_workers_drain_and_no_request_breaks(sandbox: Sandbox, tmp_path: Path) -> None:
     token = sandbox.token("acme", "viewer")
-    with Served(sandbox, tmp_path / "log", drain_timeout_seconds=60) as served, clients(served, token) as asking:
-        more(asking)
-        for client in asking:
+    with Served(sandbox, tmp_path / "log", drain_timeout_seconds=60) as served, clients(served, token) as running:
+        more(running)
+        for client in running:
             client.until_drained = True
         served.process.send_signal(signal.SIGTERM)
-        for client in asking:
+        for client in running:
             client.join(PATIENCE)
-        assert [client.failed for client in asking if client.failed or client.is_alive()] == []
+        assert [client.failed for client in running if client.failed or client.is_alive()] == []
         assert (served.status("/healthz"), served.status("/readyz")) == (200, 503), "they still serve"
         served.process.send_signal(signal.SIGHUP)
         assert served.end() == 0
         assert served.alive == []
         answered = [line for line in served.lines if line["logger"] == "gateway.operation"]
-        assert len(answered) == sum(client.good for client in asking), "one log has every line, whole"
+        assert len(answered) == sum(client.good for client in running), "one log has every line, whole"
 
 
 def test_a_second_ctrl_c_ends_all_at_once(sandbox: Sandbox, tmp_path: Path) -> None:
@@ -276,9 +276,9 @@ def test_not_even_a_worker_that_hangs_outlives_its_parent() -> None:
 
 def test_metrics_are_the_sum_over_workers_and_no_worker_outlives_its_parent(sandbox: Sandbox, tmp_path: Path) -> None:
     token = sandbox.token("acme", "viewer")
-    with Served(sandbox, tmp_path / "log", drain_timeout_seconds=0) as served, clients(served, token) as asking:
-        stop(asking)
-        total = sum(client.good for client in asking)
+    with Served(sandbox, tmp_path / "log", drain_timeout_seconds=0) as served, clients(served, token) as running:
+        stop(running)
+        total = sum(client.good for client in running)
         until(lambda: served.count("gateway_operations_total") == total)
         assert 'operation="Shop",outcome="OK"}' in served.metrics()
         assert served.count("gateway_sessions") >= 2, "each worker has sessions of its own"

@@ -164,7 +164,7 @@ def test_a_signal_while_they_finish_ends_all_at_once(tmp_path: Path) -> None:
         assert run.end() == 128 + signal.SIGINT
 
 
-def test_a_worker_that_is_only_starting_is_told_by_its_channel(tmp_path: Path) -> None:
+def test_a_worker_that_is_only_starting_is_stopped_by_its_channel(tmp_path: Path) -> None:
     with running(tmp_path, "channel.recv(1)") as run:
         until(lambda: run.pids)
         run.signal(signal.SIGTERM)

@@ -1,14 +1,14 @@
-"""A world with a cache for each test; what it still reads when the test ends is ended."""
+"""A store with a cache for each test; reads that are still running when the test ends are cancelled."""
 
 from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.store.cache.fixtures import World
+from tests.store.cache.fixtures import CachedStore
 
 
 @pytest.fixture
-async def world() -> AsyncIterator[World]:
-    made = World()
+async def store() -> AsyncIterator[CachedStore]:
+    made = CachedStore()
     yield made
     await made.cache.close()

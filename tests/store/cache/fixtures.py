@@ -88,13 +88,13 @@ async def settle() -> None:
 
 class Clock:
     def __init__(self) -> None:
-        self.moment = 1_000.0
+        self.now = 1_000.0
 
     def __call__(self) -> float:
-        return self.moment
+        return self.now
 
     def wall(self) -> float:
-        return NOW.timestamp() + self.moment - 1_000.0
+        return NOW.timestamp() + self.now - 1_000.0
 
 
 @dataclass
@@ -123,8 +123,8 @@ class Lagging(Memory):
     ) -> Answer:
         if credentials.access_key in self.denied:
             raise AccessDenied("aws does not allow this")
-        wanted = next(iter(body.get("RequestItems", {"": body}).values()))
-        eventual = operation in ("GetItem", "BatchGetItem", "Query") and not wanted.get("ConsistentRead")
+        request = next(iter(body.get("RequestItems", {"": body}).values()))
+        eventual = operation in ("GetItem", "BatchGetItem", "Query") and not request.get("ConsistentRead")
         now = self.rows
         answer_of = super().call
         if self.old is not None and eventual:
@@ -143,7 +143,7 @@ class Lagging(Memory):
 no_renewal = store_fixtures.no_renewal
 
 
-class World:
+class CachedStore:
     def __init__(self, rules: CacheRules = CacheRules(), jitter: Callable[[], float] = lambda: 0.0) -> None:  # noqa: B008  frozen
         self.clock = Clock()
         self.memory = Lagging(MODEL.table, TABLE)
@@ -192,8 +192,8 @@ def transaction(members: Any) -> Row:
 
 
 def things(*names: str, tenant: TenantId = ACME, pattern: str = "thing") -> GetItems:
-    wanted = tuple({"thingId": name} for name in names)
-    return plan_lookup(MODEL, MODEL.lookup(pattern), tenant, wanted, NAMES)
+    ids = tuple({"thingId": name} for name in names)
+    return plan_lookup(MODEL, MODEL.lookup(pattern), tenant, ids, NAMES)
 
 
 def listed(name: str, limit: int = 10, tenant: TenantId = ACME, **arguments: Any) -> QueryMany:

@@ -18,7 +18,18 @@ from gateway.store.cache.keeper import CacheRules
 from gateway.store.plan import GetItems, QueryMany
 from gateway.store.write.items import items_for
 from tests.drawn import drawn
-from tests.store.cache.fixtures import EDITOR, MODEL, SUPPORT, TAG, THING, World, listed, policies, session, things
+from tests.store.cache.fixtures import (
+    EDITOR,
+    MODEL,
+    SUPPORT,
+    TAG,
+    THING,
+    CachedStore,
+    listed,
+    policies,
+    session,
+    things,
+)
 from tests.store.fixtures import NOW, TABLE
 
 # one name is the beginning of another, as an attacker would choose it
@@ -37,13 +48,13 @@ def row(tenant: TenantId, name: str) -> dict[str, Any]:
     return item
 
 
-def seeded() -> World:
+def seeded() -> CachedStore:
     # too small for all of them, so that entries come and go
-    world = World(CacheRules(bytes=2_000_000), jitter=random.random)
+    store = CachedStore(CacheRules(bytes=2_000_000), jitter=random.random)
     for tenant in TENANTS:
-        world.memory.put(row(tenant, name) for name in IDS)
-        world.memory.put(items_for(MODEL, TAG, tenant, {"thingId": "id0", "word": f"canary-{tenant}-"}))
-    return world
+        store.memory.put(row(tenant, name) for name in IDS)
+        store.memory.put(items_for(MODEL, TAG, tenant, {"thingId": "id0", "word": f"canary-{tenant}-"}))
+    return store
 
 
 def readable(role: str) -> frozenset[str]:
@@ -51,8 +62,8 @@ def readable(role: str) -> frozenset[str]:
 
 
 @cache
-def items(tenant: TenantId, role: str, *wanted: str) -> GetItems:
-    return replace(things(*wanted, tenant=tenant), attributes=readable(role))
+def items(tenant: TenantId, role: str, *names: str) -> GetItems:
+    return replace(things(*names, tenant=tenant), attributes=readable(role))
 
 
 @cache
@@ -64,29 +75,29 @@ def page(tenant: TenantId, role: str, name: str) -> QueryMany:
     )
 
 
-async def ask(world: World, tenant: TenantId, chance: random.Random) -> tuple[Any, ...]:
+async def random_read(store: CachedStore, tenant: TenantId, chance: random.Random) -> tuple[Any, ...]:
     role = chance.choice(tuple(ROLES))
     access = Access(SESSIONS[tenant, role])
     kind = chance.random()
-    world.clock.moment += 0.01
+    store.clock.now += 0.01
     if kind < 0.8:
-        wanted = chance.choices(IDS, k=chance.choice([1, 1, 1, 3]))
-        return tuple(await world.table.get(access, items(tenant, role, *wanted)))
+        names = chance.choices(IDS, k=chance.choice([1, 1, 1, 3]))
+        return tuple(await store.table.get(access, items(tenant, role, *names)))
     if kind < 0.99:
         plan = page(tenant, role, chance.choice(["thingsByRank", "looseTags"]))
-        return (await world.table.query(access, plan)).items
+        return (await store.table.query(access, plan)).items
     if kind < 0.9995:
         body = {"TransactItems": [{"Put": {"TableName": TABLE, "Item": row(tenant, chance.choice(IDS))}}]}
-        await world.table.call(Access(SESSIONS[tenant, "editor"]), "TransactWriteItems", body)
+        await store.table.call(Access(SESSIONS[tenant, "editor"]), "TransactWriteItems", body)
         return ()
-    world.cache.forget(tenant)
+    store.cache.forget(tenant)
     return ()
 
 
 @pytest.mark.no_cover
 @pytest.mark.parametrize("part", range(PARTS))
 async def test_no_answer_holds_the_canary_of_another_tenant(part: int) -> None:
-    world, requests = seeded(), REQUESTS // PARTS
+    store, requests = seeded(), REQUESTS // PARTS
     left = iter(range(requests))
     seen = 0
 
@@ -95,14 +106,14 @@ async def test_no_answer_holds_the_canary_of_another_tenant(part: int) -> None:
         chance = random.Random(f"{part} {number}")
         for _ in left:
             tenant = chance.choice(TENANTS)
-            answer = await ask(world, tenant, chance)
+            answer = await random_read(store, tenant, chance)
             canaries = set(_CANARY.findall(repr(answer)))
             assert canaries <= {tenant}, f"{tenant} was answered {canaries}"
             seen += len(canaries)
 
     await asyncio.gather(*(work(number) for number in range(WORKERS)))
-    stats = world.cache.stats().total
-    await world.cache.close()
+    stats = store.cache.stats().total
+    await store.cache.close()
     assert seen > requests * 0.9, "answers hold canaries at all"
     assert stats.hits > requests * 0.5, "and most of them came from the cache"
     assert min(stats.evictions, stats.shared, stats.dropped, stats.carried, stats.renewals) > 0, stats

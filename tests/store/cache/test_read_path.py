@@ -20,7 +20,18 @@ from gateway.store.cache import cache as module
 from gateway.store.cache.read_path import PreparedReads, ReadKey, ReadOptions
 from gateway.store.key_ranges import KeyRange
 from gateway.store.plan import Range, Window, plan_listing
-from tests.store.cache.fixtures import MODEL, NAMES, PAGES, SUPPORT, THINGS, World, listed, policies, session, things
+from tests.store.cache.fixtures import (
+    MODEL,
+    NAMES,
+    PAGES,
+    SUPPORT,
+    THINGS,
+    CachedStore,
+    listed,
+    policies,
+    session,
+    things,
+)
 from tests.store.fixtures import ACME, GLOBEX, NOW, TABLE
 
 _BLANK: dict[str, Any] = {
@@ -50,57 +61,57 @@ def without(part: str, made: Callable[..., ReadKey]) -> Callable[..., ReadKey]:
     return build
 
 
-async def each_tenant_sees_its_own(world: World) -> None:
+async def each_tenant_sees_its_own(store: CachedStore) -> None:
     for number, tenant in enumerate((ACME, GLOBEX)):
-        world.put("same", tenant, rank=number)
+        store.put("same", tenant, rank=number)
     for _ in range(2):
-        assert [await world.rank("same", Access(session(tenant))) for tenant in (ACME, GLOBEX)] == [0, 1]
-        assert await world.ranked(Access(session(GLOBEX))) == ["same"]
+        assert [await store.rank("same", Access(session(tenant))) for tenant in (ACME, GLOBEX)] == [0, 1]
+        assert await store.ranked(Access(session(GLOBEX))) == ["same"]
 
 
-async def a_role_that_aws_refuses_is_refused(world: World) -> None:
-    world.put("secret")
-    assert await world.rank("secret") == 1
+async def a_role_that_aws_refuses_is_refused(store: CachedStore) -> None:
+    store.put("secret")
+    assert await store.rank("secret") == 1
     viewer = session(role="viewer", policy=policies(sid="TooWide"))
-    world.memory.denied.add(viewer.credentials.access_key)
+    store.memory.denied.add(viewer.credentials.access_key)
     with pytest.raises(Forbidden):
-        await world.rank("secret", Access(viewer))
+        await store.rank("secret", Access(viewer))
 
 
-async def a_tenant_that_moved_sees_its_new_table(world: World) -> None:
-    world.put("moved")
-    assert await world.rank("moved") == 1
+async def a_tenant_that_moved_sees_its_new_table(store: CachedStore) -> None:
+    store.put("moved")
+    assert await store.rank("moved") == 1
     with pytest.raises(Unavailable):
-        await world.rank("moved", Access(session(table="elsewhere")))
+        await store.rank("moved", Access(session(table="elsewhere")))
 
 
-async def a_write_is_seen_on_the_pages_of_its_index(world: World) -> None:
-    world.put("first", kind="indexed", rank=1)
-    assert await world.ranked(kind="indexed") == ["first"]
-    writer = world.writer()
+async def a_write_is_seen_on_the_pages_of_its_index(store: CachedStore) -> None:
+    store.put("first", kind="indexed", rank=1)
+    assert await store.ranked(kind="indexed") == ["first"]
+    writer = store.writer()
     await writer.put_all("Thing", [{"thingId": "second", "kind": "indexed", "at": NOW, "rank": 2}])
-    assert await world.ranked(kind="indexed") == ["first", "second"]
+    assert await store.ranked(kind="indexed") == ["first", "second"]
 
 
-async def items_and_partitions_are_told_apart(world: World) -> None:
+async def items_and_partitions_are_told_apart(store: CachedStore) -> None:
     for name, rank in (("one", 1), ("two", 2)):
-        world.put(name, kind=name, rank=rank)
+        store.put(name, kind=name, rank=rank)
     for _ in range(2):
-        assert [await world.rank(name) for name in ("one", "two")] == [1, 2]
-        assert [await world.ranked(kind=name) for name in ("one", "two")] == [["one"], ["two"]]
+        assert [await store.rank(name) for name in ("one", "two")] == [1, 2]
+        assert [await store.ranked(kind=name) for name in ("one", "two")] == [["one"], ["two"]]
 
 
-async def ranges_are_told_apart(world: World) -> None:
+async def ranges_are_told_apart(store: CachedStore) -> None:
     for name, rank in (("low", 1), ("high", 9)):
-        world.put(name, kind="ranged", rank=rank)
+        store.put(name, kind="ranged", rank=rank)
     for span, names in ((Range(0, 5), ["low"]), (Range(6, 9), ["high"])):
-        page = await world.page("thingsByRank", kind="ranged", rank=span)
+        page = await store.page("thingsByRank", kind="ranged", rank=span)
         assert [item.values["thingId"] for item in page] == names
 
 
-async def directions_and_lengths_are_told_apart(world: World) -> None:
+async def directions_and_lengths_are_told_apart(store: CachedStore) -> None:
     for name, rank in (("a", 1), ("b", 2), ("c", 3)):
-        world.put(name, kind="ordered", rank=rank)
+        store.put(name, kind="ordered", rank=rank)
     windows = (
         (Window(1), ["a"]),
         (Window(1, backward=True), ["c"]),
@@ -109,23 +120,23 @@ async def directions_and_lengths_are_told_apart(world: World) -> None:
     )
     for window, names in windows:
         plan = plan_listing(MODEL, MODEL.listing("thingsByRank"), ACME, {"kind": "ordered"}, window, NAMES)
-        page = await world.table.query(Access(session()), plan)
+        page = await store.table.query(Access(session()), plan)
         assert [item.values["thingId"] for item in page.items] == names
 
 
-async def what_was_not_asked_for_before_is_there_when_it_is(world: World) -> None:
-    world.put("wide", rank=5)
+async def what_was_not_asked_for_before_is_there_when_it_is(store: CachedStore) -> None:
+    store.put("wide", rank=5)
     for attributes in (frozenset({"thingId"}), NAMES):
-        [item] = await world.table.get(Access(session()), replace(things("wide"), attributes=attributes))
+        [item] = await store.table.get(Access(session()), replace(things("wide"), attributes=attributes))
         assert item is not None
         assert set(item.values) == attributes - {"word"}
 
 
-async def a_strong_read_is_of_now(world: World) -> None:
-    world.put("fresh", rank=1)
-    assert await world.rank("fresh") == 1
-    world.put("fresh", rank=2)
-    [item] = await world.things("fresh", pattern="freshThing")
+async def a_strong_read_is_of_now(store: CachedStore) -> None:
+    store.put("fresh", rank=1)
+    assert await store.rank("fresh") == 1
+    store.put("fresh", rank=2)
+    [item] = await store.things("fresh", pattern="freshThing")
     assert item is not None
     assert item.values["rank"] == 2
 
@@ -135,13 +146,13 @@ def of_subject(given: Session, name: str) -> Session:
     return replace(given, permissions=Permissions.of_tenant(given.permissions.shared, ACME, name))
 
 
-async def each_subject_reads_for_itself(world: World) -> None:
+async def each_subject_reads_for_itself(store: CachedStore) -> None:
     """The table changes behind the cache's back, so that an answer tells who has read it."""
     for rank, name in enumerate(("ann", "bob"), 1):
-        world.put("shared", kind="shared", rank=rank)
+        store.put("shared", kind="shared", rank=rank)
         access = Access(of_subject(session(), name))
-        assert await world.rank("shared", access) == rank
-        [item] = await world.page("thingsByRank", access=access, kind="shared")
+        assert await store.rank("shared", access) == rank
+        [item] = await store.page("thingsByRank", access=access, kind="shared")
         assert item.values["rank"] == rank
 
 
@@ -162,12 +173,12 @@ RULES = (
 async def broken_rules() -> list[str]:
     found = []
     for rule in RULES:
-        world = World()
+        store = CachedStore()
         try:
-            await rule(world)
+            await rule(store)
         except (Exception, pytest.fail.Exception) as error:
             found.append(f"{rule.__name__}: {error!r}")
-        await world.cache.close()
+        await store.cache.close()
     return found
 
 
@@ -182,10 +193,10 @@ async def test_without_any_one_part_some_answer_is_wrong(part: str, monkeypatch:
     assert await broken_rules()
 
 
-async def test_a_key_is_a_tuple_of_parts_and_no_text(world: World) -> None:
-    world.put("t")
-    await world.rank("t")
-    segment = world.cache._keeper._segments.find(ACME)
+async def test_a_key_is_a_tuple_of_parts_and_no_text(store: CachedStore) -> None:
+    store.put("t")
+    await store.rank("t")
+    segment = store.cache._keeper._segments.find(ACME)
     assert segment is not None
     [read] = segment._entries
     assert isinstance(read, tuple)
@@ -198,20 +209,22 @@ async def test_a_key_is_a_tuple_of_parts_and_no_text(world: World) -> None:
 # what was prepared for reads of one form
 
 
-def _asked(given: Session, wanted: tuple[str, ...] = ("EntityType", "PK", "SK", "rank")) -> ReadOptions:
+def _options(given: Session, attributes: tuple[str, ...] = ("EntityType", "PK", "SK", "rank")) -> ReadOptions:
     shared = given.permissions.shared
-    example = wire.get_item(MODEL.table, TABLE, things("t").keys[0], wanted, strong=False)
+    example = wire.get_item(MODEL.table, TABLE, things("t").keys[0], attributes, strong=False)
     prepared = PreparedReads(shared, shared.prepare("GetItem", example), lambda content: [("typed", content)])
     assert prepared.permission is not None
-    return ReadOptions(wanted, False, THINGS, prepared)
+    return ReadOptions(attributes, False, THINGS, prepared)
 
 
-async def test_what_is_kept_is_answered_as_typed_rows_to_whom_the_prepared_permission_lets_in(world: World) -> None:
-    world.put("t")
+async def test_what_is_kept_is_answered_as_typed_rows_to_whom_the_prepared_permission_lets_in(
+    store: CachedStore,
+) -> None:
+    store.put("t")
     own, keys = session(), things("t").keys
     access = Access(own)
-    [read] = (await world.table.cached_items(access, keys, _asked(own))).values()
-    [kept] = (await world.table.cached_items(access, keys, _asked(own))).values()
+    [read] = (await store.table.cached_items(access, keys, _options(own))).values()
+    [kept] = (await store.table.cached_items(access, keys, _options(own))).values()
     assert read["rank"] == {"N": "1"}
     assert kept[0] == "typed"
     assert b'"rank":{"N":"1"}' in kept[1]
@@ -219,29 +232,29 @@ async def test_what_is_kept_is_answered_as_typed_rows_to_whom_the_prepared_permi
     assert access.calls[0].statements == access.calls[1].statements != ()
 
 
-async def test_a_prepared_permission_of_other_policies_gives_no_kept_answer(world: World) -> None:
+async def test_a_prepared_permission_of_other_policies_gives_no_kept_answer(store: CachedStore) -> None:
     """The role may not read `rank`; what was prepared for another role says that it may."""
-    world.put("t")
+    store.put("t")
     own, keys = session(), things("t").keys
-    await world.table.cached_items(Access(own), keys, _asked(own))
+    await store.table.cached_items(Access(own), keys, _options(own))
     less = replace(own, permissions=session(policy=SUPPORT).permissions)
-    prepared = _asked(own).prepared
+    prepared = _options(own).prepared
     assert prepared is not None
     assert prepared.statements(own, [keys[0].pk])
     assert prepared.statements(less, [keys[0].pk]) is None, "its keys are their tenant's own, its policies are not"
     with pytest.raises(Forbidden):
-        await world.table.cached_items(Access(less), keys, _asked(own))
+        await store.table.cached_items(Access(less), keys, _options(own))
 
 
-async def test_a_prepared_permission_lets_in_only_the_tenant_of_the_session_s_policies(world: World) -> None:
+async def test_a_prepared_permission_lets_in_only_the_tenant_of_the_session_s_policies(store: CachedStore) -> None:
     """The same policies, but tagged with another tenant: AWS would refuse the read, so the kept answer is not given."""
-    world.put("t")
+    store.put("t")
     own, keys = session(), things("t").keys
-    await world.table.cached_items(Access(own), keys, _asked(own))
+    await store.table.cached_items(Access(own), keys, _options(own))
     other = replace(own, permissions=Permissions.of_tenant(own.permissions.shared, GLOBEX))
     refused = Access(other)
     with pytest.raises(Forbidden):
-        await world.table.cached_items(refused, keys, _asked(own))
+        await store.table.cached_items(refused, keys, _options(own))
     assert refused.calls == []
 
 
@@ -250,18 +263,18 @@ async def test_a_prepared_permission_lets_in_only_the_tenant_of_the_session_s_po
 _OWNED = "TENANT#${aws:PrincipalTag/TenantId}#THING#${aws:PrincipalTag/Subject}"
 
 
-async def _item_rank(world: World, access: Access) -> Any:
-    [row] = (await world.table.cached_items(access, things("t").keys, _asked(access.session))).values()
+async def _item_rank(store: CachedStore, access: Access) -> Any:
+    [row] = (await store.table.cached_items(access, things("t").keys, _options(access.session))).values()
     return _rank(row)
 
 
-async def _page_rank(world: World, access: Access) -> Any:
+async def _page_rank(store: CachedStore, access: Access) -> Any:
     plan, names = listed("thingsByRank", kind="k").groups[0][0], ("EntityType", "GSI2SK", "PK", "SK", "rank")
     shared = access.session.permissions.shared
     example = wire.query(MODEL.table, TABLE, plan, names, plan.limit)
     prepared = PreparedReads(shared, shared.prepare("Query", example), orjson.loads)
     assert prepared.statements(access.session, [plan.partition])
-    [row] = await world.table.cached_page(access, plan, ReadOptions(names, False, PAGES, prepared))
+    [row] = await store.table.cached_page(access, plan, ReadOptions(names, False, PAGES, prepared))
     return _rank(row)
 
 
@@ -271,55 +284,59 @@ def _rank(row: Any) -> str:
     return found
 
 
-_ASK = pytest.mark.parametrize("ask", [_item_rank, _page_rank])
+_ASK = pytest.mark.parametrize("read_rank", [_item_rank, _page_rank])
 
 
-async def _asked_in_turn(world: World, ask: Callable[..., Any]) -> list[str]:
+async def _asked_in_turn(store: CachedStore, read_rank: Callable[..., Any]) -> list[str]:
     """Ann, Bob and Ann again, by one prepared permission; only the first of them reads what is there first."""
     both, found = session(), []
     for rank, name in enumerate(("ann", "bob", "ann"), 1):
-        world.put("t", rank=rank)
-        found.append(await ask(world, Access(of_subject(both, name))))
+        store.put("t", rank=rank)
+        found.append(await read_rank(store, Access(of_subject(both, name))))
     return found
 
 
 @_ASK
-async def test_what_is_kept_for_one_subject_never_reaches_another(world: World, ask: Callable[..., Any]) -> None:
-    assert await _asked_in_turn(world, ask) == ["1", "2", "1"]
+async def test_what_is_kept_for_one_subject_never_reaches_another(
+    store: CachedStore, read_rank: Callable[..., Any]
+) -> None:
+    assert await _asked_in_turn(store, read_rank) == ["1", "2", "1"]
 
 
 @_ASK
 async def test_without_the_subject_in_its_key_it_would(
-    world: World, ask: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    store: CachedStore, read_rank: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("item_read", "page_read"):
         monkeypatch.setattr(module, name, without("subject", getattr(module, name)))
-    assert await _asked_in_turn(world, ask) == ["1", "1", "1"]
+    assert await _asked_in_turn(store, read_rank) == ["1", "1", "1"]
 
 
 @_ASK
-async def test_subjects_who_ask_at_one_time_do_not_share_a_read(world: World, ask: Callable[..., Any]) -> None:
-    world.put("t")
+async def test_subjects_who_ask_at_one_time_do_not_share_a_read(
+    store: CachedStore, read_rank: Callable[..., Any]
+) -> None:
+    store.put("t")
     both = session()
-    found = await asyncio.gather(*(ask(world, Access(of_subject(both, name))) for name in ("ann", "bob", "ann")))
+    found = await asyncio.gather(*(read_rank(store, Access(of_subject(both, name))) for name in ("ann", "bob", "ann")))
     assert found == ["1", "1", "1"]
-    assert len(world.calls) == 2
+    assert len(store.calls) == 2
 
 
-async def test_a_prepared_permission_lets_in_only_the_subject_whose_row_it_is(world: World) -> None:
-    world.put("t")
+async def test_a_prepared_permission_lets_in_only_the_subject_whose_row_it_is(store: CachedStore) -> None:
+    store.put("t")
     condition = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [_OWNED]}, "Null": {PRINCIPAL_SUBJECT: "false"}}
     allow = {"Sid": "Own", "Effect": "Allow", "Action": "dynamodb:*", "Resource": "*", "Condition": condition}
     policy = PolicySet((parse({"Version": "2012-10-17", "Statement": [allow]}, "identity"),))
     nobody, keys = session(policy=policy), things("t").keys
     owner, other = of_subject(nobody, "t"), of_subject(nobody, "u")
-    asked = _asked(nobody)
-    assert asked.prepared is not None
-    assert asked.prepared.statements(owner, [keys[0].pk]) == ("identity/Own",)
-    await world.table.cached_items(Access(owner), keys, asked)
+    options = _options(nobody)
+    assert options.prepared is not None
+    assert options.prepared.statements(owner, [keys[0].pk]) == ("identity/Own",)
+    await store.table.cached_items(Access(owner), keys, options)
     for each in (other, nobody):
-        assert asked.prepared.statements(each, [keys[0].pk]) is None
+        assert options.prepared.statements(each, [keys[0].pk]) is None
         refused = Access(each)
         with pytest.raises(Forbidden):
-            await world.table.cached_items(refused, keys, asked)
+            await store.table.cached_items(refused, keys, options)
         assert refused.calls == []

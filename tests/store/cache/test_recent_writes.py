@@ -40,8 +40,8 @@ def test_a_write_counts_for_its_item_its_pages_and_its_tenant_alone(recent: Rece
 
 
 def test_the_newest_write_of_an_item_counts(recent: RecentWrites) -> None:
-    for moment in (1.0, 2.0, 3.0):
-        recent.note(ACME, write("a"), moment)
+    for now in (1.0, 2.0, 3.0):
+        recent.note(ACME, write("a"), now)
     assert recent.item(ACME, key("a")) == 3.0
 
 
@@ -57,7 +57,7 @@ def test_more_writes_than_are_remembered_count_for_everything(recent: RecentWrit
     assert recent.item(ACME, key("n1")) == 5.0
 
 
-def test_who_writes_all_the_time_has_old_writes_forgotten(recent: RecentWrites) -> None:
+def test_old_writes_of_a_caller_that_writes_all_the_time_are_forgotten(recent: RecentWrites) -> None:
     """Or after a thousand different items everything would count as written, again and again."""
     for number in range(5_000):
         recent.note(ACME, write(f"n{number}"), number * 0.1)
@@ -69,8 +69,8 @@ def test_who_writes_all_the_time_has_old_writes_forgotten(recent: RecentWrites) 
 def test_tenants_that_write_no_more_are_forgotten_and_the_others_stay(recent: RecentWrites) -> None:
     for number in range(200):
         recent.note(tenant_id(f"t{number}"), write("a"), 0.0)
-    for moment in range(1, 40):
-        recent.note(ACME, write("a"), float(moment))
+    for now in range(1, 40):
+        recent.note(ACME, write("a"), float(now))
     assert [recent.last(tenant_id(f"t{number}")) for number in range(200)] == [NEVER] * 200
     assert recent.last(ACME) == 39.0
     assert len(recent._ages) == 1, "one mark for each tenant, however much it writes"

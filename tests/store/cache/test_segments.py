@@ -20,19 +20,19 @@ STALENESS = Staleness(100, 10)
 
 class Room:
     def __init__(self) -> None:
-        self.moment = 0.0
+        self.now = 0.0
         self.tally = Tally(Counts, lambda tenant: tenant)
-        self.segments = Segments(LIMIT, self.tally, lambda: self.moment)
+        self.segments = Segments(LIMIT, self.tally, lambda: self.now)
 
     def keep(self, tenant: str, number: int, size: int = 5_000) -> bool:
-        made = entry(CachedRows([{}], (), self.moment), STALENESS, 0.0, None)
+        made = entry(CachedRows([{}], (), self.now), STALENESS, 0.0, None)
         assert made is not None
         segment = self.segments.of(TenantId(tenant))
         return self.segments.keep(segment, read(tenant, number), replace(made, size=size))
 
     def use(self, tenant: str, number: int) -> bool:
         segment = self.segments.find(TenantId(tenant))
-        return segment is not None and segment.get(read(tenant, number), self.moment) is not None
+        return segment is not None and segment.get(read(tenant, number), self.now) is not None
 
 
 def read(tenant: str, number: int) -> ReadKey:
@@ -72,7 +72,7 @@ def test_a_tenant_that_had_much_and_dropped_it_keeps_what_is_left() -> None:
     assert all(room.use("shrunk", number) for number in range(90, 100))
 
 
-def test_who_comes_later_gets_a_share_from_who_has_most() -> None:
+def test_a_tenant_that_comes_later_gets_a_share_from_the_one_that_has_most() -> None:
     room = Room()
     for number in range(128):
         room.keep("early", number)
@@ -101,7 +101,7 @@ def test_what_is_over_makes_room_for_all_whoever_comes() -> None:
     room = Room()
     for number in range(100):
         room.keep(f"idle{number}", number)
-    room.moment = 200
+    room.now = 200
     room.keep("a", 1)
     assert (room.segments.entries, len(room.segments)) == (1, 1)
 
@@ -109,15 +109,15 @@ def test_what_is_over_makes_room_for_all_whoever_comes() -> None:
 def test_what_was_renewed_is_not_over_with_what_it_replaces() -> None:
     room = Room()
     room.keep("a", 1)
-    room.moment = 50
+    room.now = 50
     room.keep("a", 1)
-    room.moment = 95
+    room.now = 95
     room.keep("b", 1)
     assert room.use("a", 1)
     assert room.segments.bytes == 10_000
 
 
-def test_a_shelf_that_was_cleared_takes_nothing_more() -> None:
+def test_a_segment_that_was_cleared_takes_nothing_more() -> None:
     room = Room()
     room.keep("a", 1)
     segment = room.segments.of(TenantId("a"))
@@ -128,7 +128,7 @@ def test_a_shelf_that_was_cleared_takes_nothing_more() -> None:
     assert (room.segments.bytes, room.segments.entries, len(room.segments)) == (0, 0, 0)
 
 
-def test_what_is_left_of_a_shelf_that_was_cleared_does_not_stand_in_the_way() -> None:
+def test_what_is_left_of_a_segment_that_was_cleared_does_not_stand_in_the_way() -> None:
     room = Room()
     for number in range(64):
         room.keep("gone", number)
@@ -136,7 +136,7 @@ def test_what_is_left_of_a_shelf_that_was_cleared_does_not_stand_in_the_way() ->
     for number in range(130):
         room.keep("a", number)
     assert (room.segments.entries, room.tally.of(TenantId("a")).evictions) == (128, 2)
-    room.moment = 200
+    room.now = 200
     room.keep("a", 1)
     assert room.segments.entries == 1
 
@@ -161,7 +161,7 @@ def test_bookkeeping_does_not_outgrow_what_is_kept() -> None:
         max_size=200,
     )
 )
-def test_bytes_and_entries_are_always_what_the_shelves_hold(steps: list[tuple[str, str, int, int]]) -> None:
+def test_bytes_and_entries_are_always_what_the_segments_hold(steps: list[tuple[str, str, int, int]]) -> None:
     room = Room()
     for step, tenant, number, size in steps:
         match step:
@@ -172,7 +172,7 @@ def test_bytes_and_entries_are_always_what_the_shelves_hold(steps: list[tuple[st
             case "clear":
                 room.segments.clear(TenantId(tenant))
             case "later":
-                room.moment += number
+                room.now += number
         known = room.segments._segments.values()
         assert room.segments.bytes == sum(segment.size for segment in known) <= LIMIT
         assert room.segments.entries == sum(len(segment) for segment in known)

@@ -35,7 +35,7 @@ def one(operation: str, body: dict[str, Any]) -> Written:
     return write
 
 
-def test_a_put_tells_the_whole_item_and_all_its_places() -> None:
+def test_a_put_shows_the_whole_item_and_all_its_places() -> None:
     body = put(GSI1PK={"S": "i"}, GSI1SK={"S": "j"}, GSI2PK={"S": "half"}, n={"N": "7"})
     assert one("PutItem", body) == Written(AT, (HERE, WrittenPlace("GSI1", "i", "j")), body["Item"])
 
@@ -58,7 +58,7 @@ def test_numbers_that_dynamodb_writes_in_its_own_way_are_not_exact(text: str, sh
     assert one("PutItem", put(n=wrapped)).row is None
 
 
-def test_an_update_tells_only_what_changes() -> None:
+def test_an_update_shows_only_what_changes() -> None:
     names, values = {"#v": "version", "#a": "title"}, {":v": {"N": "1"}, ":w": {"N": "2"}, ":a": {"S": "x"}}
     assert one("UpdateItem", update("SET #v = :w, #a = :a", names, values)) == Written(AT, (HERE,))
 
@@ -74,7 +74,7 @@ def test_an_update_tells_only_what_changes() -> None:
         ("SET GSI2PK = :p", WrittenPlace("GSI2", None, None)),
     ],
 )
-def test_an_update_tells_where_on_an_index_the_item_comes(expression: str, place: WrittenPlace) -> None:
+def test_an_update_shows_where_on_an_index_the_item_comes(expression: str, place: WrittenPlace) -> None:
     names = {"#p": "GSI2PK", "#s": "GSI2SK", "#t": "title", "#other": "GSI1PK"}
     values = {":p": {"S": "new"}, ":s": {"S": "sort"}}
     assert one("UpdateItem", update(expression, names, values)).places == (HERE, place)
@@ -86,7 +86,7 @@ def test_what_leaves_an_index_comes_nowhere_on_it(expression: str) -> None:
     assert one("UpdateItem", update(expression, names, {":s": {"S": "x"}})).places == (HERE,)
 
 
-def test_a_delete_tells_that_the_item_is_gone() -> None:
+def test_a_delete_shows_that_the_item_is_gone() -> None:
     assert one("DeleteItem", {"Key": KEY}) == Written(AT, gone=True)
 
 

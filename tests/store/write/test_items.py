@@ -76,11 +76,11 @@ def test_an_index_key_made_of_an_absent_attribute_is_left_out() -> None:
 
 
 @given(st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._:@+-]{0,20}", fullmatch=True), st.datetimes(timezones=st.just(UTC)))
-def test_every_partition_key_of_every_item_belongs_to_the_tenant(name: str, moment: datetime) -> None:
+def test_every_partition_key_of_every_item_belongs_to_the_tenant(name: str, timestamp: datetime) -> None:
     # INVARIANT: every partition key, of the table and of every index, is written here and nowhere else.
     written = [
-        *items_for(SHIPPED, ORDER, GLOBEX, order(orderId=name, userId=name, placedAt=moment)),
-        *items_for(MODEL, THING, GLOBEX, {"thingId": name, "kind": name, "at": moment, "rank": 1}),
+        *items_for(SHIPPED, ORDER, GLOBEX, order(orderId=name, userId=name, placedAt=timestamp)),
+        *items_for(MODEL, THING, GLOBEX, {"thingId": name, "kind": name, "at": timestamp, "rank": 1}),
     ]
     partitions = [value["S"] for item in written for key, value in item.items() if key.endswith("PK")]
     assert len(partitions) == 2 + 3 + 1 + 3
@@ -106,7 +106,7 @@ def test_an_item_with_an_expiry_carries_it_in_epoch_seconds() -> None:
     assert reading["ttl"] == {"N": str(int((NOW + timedelta(days=30)).timestamp()))}
 
 
-def test_without_its_moment_an_item_does_not_expire() -> None:
+def test_without_its_timestamp_an_item_does_not_expire() -> None:
     [tag] = items_for(MODEL, TAG, ACME, {"thingId": "t", "word": "w"})
     assert "ttl" not in tag
     assert expires_at(THING, {"at": NOW}) is None
@@ -126,7 +126,7 @@ _CHANGES = st.fixed_dictionaries(
 
 
 @given(stored=_CHANGES, changes=_CHANGES)
-def test_an_update_makes_the_items_that_writing_both_anew_would_make(
+def test_an_update_makes_the_items_that_rewriting_both_would_make(
     stored: dict[str, Any], changes: dict[str, Any]
 ) -> None:
     """Order has copies and sparse indexes: what a change decides is made again, and everything else is the same."""
@@ -148,7 +148,7 @@ def test_an_update_makes_the_items_that_writing_both_anew_would_make(
         (None, {"total": "much"}),
     ],
 )
-def test_an_update_refuses_what_writing_both_anew_would_refuse(
+def test_an_update_refuses_what_rewriting_both_would_refuse(
     before: dict[str, Any] | None, changes: dict[str, Any]
 ) -> None:
     values = order() if before is None else before
@@ -160,7 +160,7 @@ def test_an_update_refuses_what_writing_both_anew_would_refuse(
     assert refused.value.message == expected.value.message
 
 
-def test_an_update_moves_the_expiry_with_the_moment_it_counts_from() -> None:
+def test_an_update_moves_the_expiry_with_the_timestamp_it_counts_from() -> None:
     """And leaves it where it is otherwise."""
     session = SHIPPED.entities["Session"]
     before = {"sessionId": "s-1", "userId": "u-1", "createdAt": NOW, "expiresAt": NOW + timedelta(hours=1)}

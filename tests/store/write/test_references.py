@@ -18,22 +18,22 @@ KEY = ItemKey("TENANT#acme#MEMBER#m", "META")
 
 
 async def test_what_is_referred_to_must_exist() -> None:
-    world = library()
-    await lent(world)
-    nobody = await change(world, "createLoan", "loanId", memberId="ghost", loanId="l")
-    nothing = await change(world, "createLoan", "loanId", memberId="m", loanId="l", isbn="ghost")
-    moved = await change(world, "updateLoan", "loanId", memberId="m", loanId="l0", isbn="ghost")
+    api = library()
+    await lent(api)
+    nobody = await change(api, "createLoan", "loanId", memberId="ghost", loanId="l")
+    nothing = await change(api, "createLoan", "loanId", memberId="m", loanId="l", isbn="ghost")
+    moved = await change(api, "updateLoan", "loanId", memberId="m", loanId="l0", isbn="ghost")
     for refused, field in ((nobody, "memberId"), (nothing, "isbn"), (moved, "isbn")):
         assert [(error["code"], error["field"]) for error in refused["errors"]] == [("NOT_FOUND", field)]
     assert nobody["errors"][0]["message"] == "there is no Member with memberId `ghost`"
-    assert kinds(world).count("Loan") == 1
+    assert kinds(api).count("Loan") == 1
 
 
 async def test_an_optional_reference_may_lead_to_nothing() -> None:
-    world = library()
-    await lent(world)
-    assert (await change(world, "createLoan", "loanId", memberId="m", loanId="l"))["errors"] == []
-    assert (await change(world, "updateLoan", "isbn", memberId="m", loanId="l0", isbn=None))["item"] == {"isbn": None}
+    api = library()
+    await lent(api)
+    assert (await change(api, "createLoan", "loanId", memberId="m", loanId="l"))["errors"] == []
+    assert (await change(api, "updateLoan", "isbn", memberId="m", loanId="l0", isbn=None))["item"] == {"isbn": None}
 
 
 def loan(change: Change, number: int) -> Item:

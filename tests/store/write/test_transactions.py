@@ -137,7 +137,7 @@ async def test_after_a_cancellation_it_is_another_transaction(memory: Rememberin
     assert len(set(memory.tokens)) == 3
 
 
-async def test_conflicts_without_end_are_told(memory: Remembering) -> None:
+async def test_conflicts_without_end_are_reported(memory: Remembering) -> None:
     memory.script["TransactWriteItems"].extend(cancelled(uncertain=False) for _ in range(8))
     with pytest.raises(Conflict, match="being changed by others"):
         await take(editing(memory))

@@ -116,7 +116,7 @@ def decimal(text: str) -> str:
         raise FallBack(Reason.ROW) from error
 
 
-def moment(value: datetime) -> datetime:
+def utc_only(value: datetime) -> datetime:
     if value.tzinfo is not UTC:
         raise FallBack(Reason.ROW)
     return value
@@ -124,7 +124,7 @@ def moment(value: datetime) -> datetime:
 
 _INTEGER = {"plain_integer": plain_integer, "integer": integer}
 _DECIMAL = {"plain_decimal": plain_decimal, "decimal": decimal}
-_MOMENT = {"UTC": UTC, "moment": moment}
+_TIMESTAMP = {"UTC": UTC, "utc_only": utc_only}
 _INTEGERS = Numbers(_plain_integers, "list(map(int, {}))", integer)
 _DECIMALS = Numbers(_plain_decimals, "{}", lambda text: text if plain_decimal(text) else decimal(text))
 
@@ -143,7 +143,7 @@ def column(attribute: Attribute, below: StructFields) -> Column:
         case Boolean():
             return Column(BooleanValue, "{}.BOOL")
         case Timestamp():
-            return Column(TimestampValue, "m if (m := {}.S).tzinfo is UTC else moment(m)", _MOMENT)
+            return Column(TimestampValue, "m if (m := {}.S).tzinfo is UTC else utc_only(m)", _TIMESTAMP)
         case EnumOf(enum):
             return Column(one_of(*(member.name for member in enum)), "{}.S")
         case ListOf(Text() | KeyText()):

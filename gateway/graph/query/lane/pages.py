@@ -215,11 +215,11 @@ class PagesLoad:
     page: PageLevel
 
     async def fill(self, request: LaneRequest, rows: Parts, outs: Parts) -> None:
-        requested = [self._asked(request, row) for row in rows[self.part]]
+        requested = [self._requested_page(request, row) for row in rows[self.part]]
         for out, page in zip(outs[self.part], await self.page.answers(request, requested), strict=True):
             setattr(out, self.slot, page)
 
-    def _asked(self, request: LaneRequest, row: Any) -> RequestedPage:
+    def _requested_page(self, request: LaneRequest, row: Any) -> RequestedPage:
         given = self.arguments.values(request.variables)
         return requested_page(request, self.listing, {**given, **self.values(row)})
 

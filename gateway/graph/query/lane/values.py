@@ -5,7 +5,7 @@ from collections.abc import Callable
 from decimal import InvalidOperation
 from typing import Any
 
-from gateway.graph.query.lane.columns import moment
+from gateway.graph.query.lane.columns import utc_only
 from gateway.graph.query.lane.fallback import FallBack, Reason
 from gateway.model.entity import Attribute
 from gateway.model.types import Boolean, DecimalNumber, EnumOf, Integer, KeyText, ListOf, Text, Timestamp
@@ -21,7 +21,7 @@ def value_reader(attribute: Attribute) -> Read:
         case Boolean():
             return lambda wire: wire.BOOL
         case Timestamp():
-            return lambda wire: moment(wire.S)
+            return lambda wire: utc_only(wire.S)
         case EnumOf(enum):
             return lambda wire: enum[wire.S]
         case ListOf(Text() | KeyText()):

@@ -46,7 +46,7 @@ class Live:
         self._session: Any = _session(account)
         self._clients: dict[str, Any] = {}
 
-    def ask(self, service: str, operation: str, **parameters: Any) -> Mapping[str, Any]:
+    def call(self, service: str, operation: str, **parameters: Any) -> Mapping[str, Any]:
         """The answer, or `FactUnavailable` with the reason."""
         return self._call(service, operation, lambda: getattr(self._client(service), operation)(**parameters))
 

@@ -16,7 +16,7 @@ def role_facts(live: Live, arn: str | None, option: str) -> RoleFacts:
         # INVARIANT: a role that is not named is unknown, and never passes.
         raise FactUnavailable(UnknownFact("the role is not named", f"give `{option}`"))
     name = arn.rpartition("/")[2]
-    role = live.ask("iam", "get_role", RoleName=name)["Role"]
+    role = live.call("iam", "get_role", RoleName=name)["Role"]
     if role["Arn"] != arn:
         raise FactUnavailable(UnknownFact(f"the audited account has `{role['Arn']}`, not `{arn}`"))
     return RoleFacts(
@@ -41,7 +41,7 @@ def document(policy: Any) -> Statements:
 def _inline(live: Live, role: str) -> dict[str, Statements]:
     names = live.pages("iam", "list_role_policies", "PolicyNames", RoleName=role)
     return {
-        name: document(live.ask("iam", "get_role_policy", RoleName=role, PolicyName=name)["PolicyDocument"])
+        name: document(live.call("iam", "get_role_policy", RoleName=role, PolicyName=name)["PolicyDocument"])
         for name in names
     }
 
@@ -57,6 +57,6 @@ def _boundary(live: Live, role: Mapping[str, Any]) -> Statements | None:
 
 
 def _managed(live: Live, arn: str) -> Statements:
-    version = live.ask("iam", "get_policy", PolicyArn=arn)["Policy"]["DefaultVersionId"]
-    answer = live.ask("iam", "get_policy_version", PolicyArn=arn, VersionId=version)
+    version = live.call("iam", "get_policy", PolicyArn=arn)["Policy"]["DefaultVersionId"]
+    answer = live.call("iam", "get_policy_version", PolicyArn=arn, VersionId=version)
     return document(answer["PolicyVersion"]["Document"])

@@ -21,7 +21,7 @@ _NO_LIMIT = float("inf")
 
 
 def table_facts(live: Live, table: str) -> TableFacts:
-    description = live.ask("dynamodb", "describe_table", TableName=table)["Table"]
+    description = live.call("dynamodb", "describe_table", TableName=table)["Table"]
     mode = description.get("BillingModeSummary", {}).get("BillingMode", "PROVISIONED")
     indexes = [_index(index) for index in description.get("GlobalSecondaryIndexes") or ()]
     local = [_index(index) for index in description.get("LocalSecondaryIndexes") or ()]
@@ -57,10 +57,10 @@ def key_facts(live: Live, arn: str | None) -> KeyFacts | None:
     """None if DynamoDB encrypts with its own key, which it does not name."""
     if arn is None:
         return None
-    metadata = live.ask("kms", "describe_key", KeyId=arn)["KeyMetadata"]
+    metadata = live.call("kms", "describe_key", KeyId=arn)["KeyMetadata"]
     # KMS rotates the key of a service automatically, and does not report it
     ours = metadata.get("KeyManager") == "CUSTOMER"
-    rotation = live.ask("kms", "get_key_rotation_status", KeyId=arn) if ours else {}
+    rotation = live.call("kms", "get_key_rotation_status", KeyId=arn) if ours else {}
     return KeyFacts(
         metadata.get("KeyManager", "unknown"),
         metadata.get("KeyState", "unknown"),
@@ -69,19 +69,19 @@ def key_facts(live: Live, arn: str | None) -> KeyFacts | None:
 
 
 def ttl_facts(live: Live, table: str) -> TtlFacts:
-    description = live.ask("dynamodb", "describe_time_to_live", TableName=table).get("TimeToLiveDescription", {})
+    description = live.call("dynamodb", "describe_time_to_live", TableName=table).get("TimeToLiveDescription", {})
     return TtlFacts(description.get("TimeToLiveStatus", "DISABLED"), description.get("AttributeName"))
 
 
 def backup_facts(live: Live, table: str) -> BackupFacts:
-    answer = live.ask("dynamodb", "describe_continuous_backups", TableName=table)
+    answer = live.call("dynamodb", "describe_continuous_backups", TableName=table)
     recovery = answer.get("ContinuousBackupsDescription", {}).get("PointInTimeRecoveryDescription", {})
     return BackupFacts(recovery.get("PointInTimeRecoveryStatus") == "ENABLED", recovery.get("RecoveryPeriodInDays"))
 
 
 def table_policy(live: Live, arn: str) -> Statements | None:
     try:
-        policy = json.loads(live.ask("dynamodb", "get_resource_policy", ResourceArn=arn)["Policy"])
+        policy = json.loads(live.call("dynamodb", "get_resource_policy", ResourceArn=arn)["Policy"])
     except FactUnavailable as error:
         if error.code == "PolicyNotFoundException":
             return None

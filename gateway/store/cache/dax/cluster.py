@@ -100,7 +100,7 @@ class DaxCluster(DynamoDB):
                 # a queue behind threads that wait for a slow cluster would only delay all requests
                 raise DaxBusy(f"{self.name} is busy")
             self._busy += 1
-        sent = self._threads.submit(self._ask, method, body)
+        sent = self._threads.submit(self._call, method, body)
         sent.add_done_callback(self._freed)
         return sent
 
@@ -108,7 +108,7 @@ class DaxCluster(DynamoDB):
         with self._counting:
             self._busy -= 1
 
-    def _ask(self, method: str, body: bytes) -> dict[str, Any]:
+    def _call(self, method: str, body: bytes) -> dict[str, Any]:
         with self._connecting:
             if self._client is None:
                 self._client = self._connect()

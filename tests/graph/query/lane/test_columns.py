@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from gateway.graph.query.lane.columns import decimal, int32, integer, moment, one_of
+from gateway.graph.query.lane.columns import decimal, int32, integer, one_of, utc_only
 from gateway.graph.query.lane.fallback import FallBack
 
 
@@ -33,10 +33,10 @@ def test_a_decimal_is_written_without_an_exponent() -> None:
 
 def test_a_timestamp_is_in_utc() -> None:
     now = datetime(2026, 11, 17, tzinfo=UTC)
-    assert moment(now) is now
+    assert utc_only(now) is now
     for other in (now.replace(tzinfo=None), now.astimezone(timezone(timedelta(hours=1)))):
         with pytest.raises(FallBack):
-            moment(other)
+            utc_only(other)
 
 
 def test_the_type_of_an_enum_is_made_once() -> None:

@@ -6,7 +6,7 @@ import traceback
 from gateway.graph.query.lane.generated import function, functions, source_of
 
 
-def test_a_function_runs_with_its_names_and_tells_its_source() -> None:
+def test_a_function_runs_with_its_names_and_shows_its_source() -> None:
     lines = ["def doubled(value):", "    return value * f0"]
     doubled = function("doubled", lines, {"f0": 2})
     assert doubled(21) == 42

@@ -20,7 +20,7 @@ from gateway.graph.query.operation import bytes_of
 from gateway.iam.dynamodb.residual import Residual
 from gateway.store.access import Access
 from tests.fixtures import EXAMPLES
-from tests.graph.fixtures import OpenDoor, World, no_lanes
+from tests.graph.fixtures import MemoryEndpoint, TrustingCallers, no_lanes
 from tests.graph.query.test_call_counts import OPERATIONS
 
 ROOT = Path(__file__).parents[4]
@@ -55,69 +55,67 @@ FORMS = {
 
 @pytest.mark.parametrize("query", FORMS.values(), ids=FORMS.keys())
 @pytest.mark.parametrize("role", ["viewer", "admin"])
-async def test_every_form_of_query_runs_in_a_lane(world: World, query: str, role: str) -> None:
-    await world.ask(query, token=f"acme/{role}")
-    assert world.lanes == {"lane": 1}
+async def test_every_form_of_query_runs_in_a_lane(api: MemoryEndpoint, query: str, role: str) -> None:
+    await api.ask(query, token=f"acme/{role}")
+    assert api.lanes == {"lane": 1}
 
 
-async def test_further_pages_by_cursors_run_in_a_lane_both_ways(world: World) -> None:
+async def test_further_pages_by_cursors_run_in_a_lane_both_ways(api: MemoryEndpoint) -> None:
     query = """query ($first: Int, $after: String, $last: Int, $before: String) {
       activeOrders(first: $first, after: $after, last: $last, before: $before) {
         nodes { orderId } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }"""
-    one = (await world.ask(query, {"first": 3}))["activeOrders"]
-    two = (await world.ask(query, {"first": 3, "after": one["pageInfo"]["endCursor"]}))["activeOrders"]
-    back = (await world.ask(query, {"last": 3, "before": two["pageInfo"]["startCursor"]}))["activeOrders"]
+    one = (await api.ask(query, {"first": 3}))["activeOrders"]
+    two = (await api.ask(query, {"first": 3, "after": one["pageInfo"]["endCursor"]}))["activeOrders"]
+    back = (await api.ask(query, {"last": 3, "before": two["pageInfo"]["startCursor"]}))["activeOrders"]
     assert back["nodes"] == one["nodes"]
     assert two["pageInfo"]["hasPreviousPage"]
     assert back["pageInfo"]["hasNextPage"]
-    assert world.lanes == {"lane": 3}
+    assert api.lanes == {"lane": 3}
 
 
-async def test_by_global_id_runs_in_a_lane(world: World) -> None:
-    ids = [each["id"] for each in (await world.ask('{ users(userIds: ["u-1001", "u-1002"]) { id } }'))["users"]]
-    found = await world.ask(
-        "query ($ids: [ID!]!) { nodes(ids: $ids) { __typename ... on User { name } } }", {"ids": ids}
-    )
+async def test_by_global_id_runs_in_a_lane(api: MemoryEndpoint) -> None:
+    ids = [each["id"] for each in (await api.ask('{ users(userIds: ["u-1001", "u-1002"]) { id } }'))["users"]]
+    found = await api.ask("query ($ids: [ID!]!) { nodes(ids: $ids) { __typename ... on User { name } } }", {"ids": ids})
     assert [each["__typename"] for each in found["nodes"]] == ["User", "User"]
-    assert world.lanes == {"lane": 2}
+    assert api.lanes == {"lane": 2}
 
 
-async def test_what_a_role_may_not_read_is_refused_in_a_lane(world: World) -> None:
+async def test_what_a_role_may_not_read_is_refused_in_a_lane(api: MemoryEndpoint) -> None:
     query = "{ reviewQueue(first: 2) { nodes { orderId user { userId name email } } } }"
-    answer = (await world.post(query, token="acme/support")).json()
-    assert world.lanes == {"lane": 1}
+    answer = (await api.post(query, token="acme/support")).json()
+    assert api.lanes == {"lane": 1}
     assert {node["user"]["name"] for node in answer["data"]["reviewQueue"]["nodes"]} == {None}
     paths = [error["path"] for error in answer["errors"]]
     assert ["reviewQueue", "nodes", 1, "user", "email"] in paths
     assert {error["extensions"]["code"] for error in answer["errors"]} == {"FORBIDDEN"}
-    assert all("email" not in str(body.get("ExpressionAttributeNames", "")) for _, body in world.memory.sent)
+    assert all("email" not in str(body.get("ExpressionAttributeNames", "")) for _, body in api.memory.sent)
 
 
-def _without(world: World, key: tuple[str, str], name: str) -> None:
-    world.memory.rows[key] = {each: value for each, value in world.memory.rows[key].items() if each != name}
+def _without(api: MemoryEndpoint, key: tuple[str, str], name: str) -> None:
+    api.memory.rows[key] = {each: value for each, value in api.memory.rows[key].items() if each != name}
 
 
-def _with(world: World, key: tuple[str, str], **values: Any) -> None:
-    world.memory.rows[key] = {**world.memory.rows[key], **values}
+def _with(api: MemoryEndpoint, key: tuple[str, str], **values: Any) -> None:
+    api.memory.rows[key] = {**api.memory.rows[key], **values}
 
 
-async def test_rows_that_are_unusual_but_right_do_not_step_back(world: World) -> None:
-    _without(world, USER, "phone")
-    _with(world, USER, name={"S": 'ö "\\ \u2028 𝄞'}, createdAt={"S": "2026-01-31T10:00:00.123456Z"})
+async def test_rows_that_are_unusual_but_right_do_not_step_back(api: MemoryEndpoint) -> None:
+    _without(api, USER, "phone")
+    _with(api, USER, name={"S": 'ö "\\ \u2028 𝄞'}, createdAt={"S": "2026-01-31T10:00:00.123456Z"})
     query = """{ user(userId: "u-1001") { name phone createdAt }
       orders(orderIds: ["o-1001", "o-1002", "o-1001"]) { user { name } note total } }"""
-    del world.memory.rows["TENANT#acme#USER#u-1002", "PROFILE"]  # a reference that leads to nothing
-    data = await world.ask(query)
+    del api.memory.rows["TENANT#acme#USER#u-1002", "PROFILE"]  # a reference that leads to nothing
+    data = await api.ask(query)
     assert data["user"] == {"name": 'ö "\\ \u2028 𝄞', "phone": None, "createdAt": "2026-01-31T10:00:00.123456Z"}
-    assert world.lanes == {"lane": 1}
+    assert api.lanes == {"lane": 1}
 
 
-async def test_pages_of_the_table_that_are_cut_are_followed_in_a_lane(world: World) -> None:
-    world.memory.page_bytes = 400
-    data = await world.ask("{ categories(first: 50) { nodes { title } } }")
+async def test_pages_of_the_table_that_are_cut_are_followed_in_a_lane(api: MemoryEndpoint) -> None:
+    api.memory.page_bytes = 400
+    data = await api.ask("{ categories(first: 50) { nodes { title } } }")
     assert len(data["categories"]["nodes"]) > 3
-    assert world.calls.count("Query") > 1
-    assert world.lanes == {"lane": 1}
+    assert api.calls.count("Query") > 1
+    assert api.lanes == {"lane": 1}
 
 
 async def test_almost_all_documents_of_the_clients_run_in_a_lane() -> None:
@@ -126,12 +124,12 @@ async def test_almost_all_documents_of_the_clients_run_in_a_lane() -> None:
     texts.append((ROOT / "tests/clients/operations.graphql").read_text())
     for path in (ROOT / "examples/storefront/src").glob("*.ts*"):
         texts += re.findall(r"graphql\(\s*(?:/\* GraphQL \*/)?\s*`(.*?)`", path.read_text(), re.DOTALL)
-    world, made, missed = World(), 0, list[str]()
+    api, made, missed = MemoryEndpoint(), 0, list[str]()
     fragments = "\n".join(re.findall(r"fragment \w+ on \w+ \{.*?\n\}", "\n".join(texts), re.DOTALL))
-    access = Access((await OpenDoor().open(b"Bearer acme/viewer", lambda _: None)).session)
+    access = Access((await TrustingCallers().open(b"Bearer acme/viewer", lambda _: None)).session)
     for text in texts:
         used = text if "..." not in text or "fragment" in text else f"{text}\n{fragments}"
-        document = world.endpoint.documents.get(used)
+        document = api.endpoint.documents.get(used)
         if document.ast is None:
             continue
         for node in parse(used).definitions:
@@ -140,7 +138,7 @@ async def test_almost_all_documents_of_the_clients_run_in_a_lane() -> None:
                 assert operation is not None
                 values = dict.fromkeys(operation._conditions, True)
                 try:
-                    world.endpoint.lanes.make(operation.variant(values).tree, access)
+                    api.endpoint.lanes.make(operation.variant(values).tree, access)
                     made += 1
                 except NoLane:
                     missed.append(used[:80])
@@ -148,32 +146,32 @@ async def test_almost_all_documents_of_the_clients_run_in_a_lane() -> None:
     assert len(missed) <= 0.05 * (made + len(missed)), missed
 
 
-async def test_a_step_back_reads_nothing_twice(world: World) -> None:
-    _with(world, ORDER, total={"N": "x"})
+async def test_a_step_back_reads_nothing_twice(api: MemoryEndpoint) -> None:
+    _with(api, ORDER, total={"N": "x"})
     query = (
         '{ orders(orderIds: ["o-1001", "o-1002"]) { total user { name } } reviewQueue(first: 2) { nodes { orderId } } }'
     )
-    world.memory.sent.clear()
-    answer = (await world.post(query)).json()
-    assert world.lanes == {"row": 1}
+    api.memory.sent.clear()
+    answer = (await api.post(query)).json()
+    assert api.lanes == {"row": 1}
     assert answer["errors"]
-    bodies = [str(body) for _, body in world.memory.sent]
+    bodies = [str(body) for _, body in api.memory.sent]
     assert len(bodies) == len(set(bodies))
 
 
-async def test_a_lane_that_steps_back_sends_nothing_more(world: World) -> None:
+async def test_a_lane_that_steps_back_sends_nothing_more(api: MemoryEndpoint) -> None:
     query = """{ reviewQueue(first: 2) { nodes { user { name } lines { product { title } } } }
       categories(after: "no cursor") { nodes { title } } }"""
-    answer = (await world.post(query)).json()
-    assert world.lanes == {"argument": 1}
+    answer = (await api.post(query)).json()
+    assert api.lanes == {"argument": 1}
     [error] = answer["errors"]
     assert (error["path"], error["extensions"]["code"]) == (["categories"], "BAD_USER_INPUT")
-    sent = [str(body) for _, body in world.memory.sent]
+    sent = [str(body) for _, body in api.memory.sent]
     assert len(sent) == len(set(sent)), "the reference uses what was under way, and the lane sends nothing after it"
-    world.endpoint = replace(world.endpoint, lanes=no_lanes(world))
-    world.memory.sent.clear()
-    assert (await world.post(query)).json()["data"] == answer["data"]
-    assert len(world.memory.sent) == len(sent)
+    api.endpoint = replace(api.endpoint, lanes=no_lanes(api))
+    api.memory.sent.clear()
+    assert (await api.post(query)).json()["data"] == answer["data"]
+    assert len(api.memory.sent) == len(sent)
 
 
 @pytest.mark.parametrize(
@@ -184,84 +182,84 @@ async def test_a_lane_that_steps_back_sends_nothing_more(world: World) -> None:
         'user(userId: "u-1001") { name orders(first: 2) { nodes { total } } }',
     ],
 )
-async def test_fields_that_ask_for_the_same_share_their_reads(world: World, field: str) -> None:
-    alone = await world.ask(f"{{ {field} }}")
-    calls = len(world.calls)
-    both = await world.ask(f"{{ one: {field} other: {field} }}")
-    assert world.lanes == {"lane": 2}
+async def test_fields_that_ask_for_the_same_share_their_reads(api: MemoryEndpoint, field: str) -> None:
+    alone = await api.ask(f"{{ {field} }}")
+    calls = len(api.calls)
+    both = await api.ask(f"{{ one: {field} other: {field} }}")
+    assert api.lanes == {"lane": 2}
     assert both["one"] == both["other"] == next(iter(alone.values()))
-    assert len(world.calls) == calls, "as many as for one of them"
+    assert len(api.calls) == calls, "as many as for one of them"
 
 
-async def test_a_failed_call_is_not_made_again(world: World) -> None:
-    world.memory.script["GetItem"].append(Unavailable("aws is not reachable"))
-    answer = (await world.post('{ product(productId: "p-1001") { title } }')).json()
+async def test_a_failed_call_is_not_made_again(api: MemoryEndpoint) -> None:
+    api.memory.script["GetItem"].append(Unavailable("aws is not reachable"))
+    answer = (await api.post('{ product(productId: "p-1001") { title } }')).json()
     assert [error["extensions"]["code"] for error in answer["errors"]] == ["UNAVAILABLE"]
-    assert world.calls == ["GetItem"]
-    assert world.lanes == {"failed_call": 1}
+    assert api.calls == ["GetItem"]
+    assert api.lanes == {"failed_call": 1}
 
 
 async def test_a_fault_of_ours_in_a_lane_is_internal_and_logged(
-    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    api: MemoryEndpoint, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def broken(self: LaneRequest, *_: object) -> None:
         raise ZeroDivisionError
 
     monkeypatch.setattr(LaneRequest, "call", broken)
-    response = await world.post("{ categories { nodes { title } } }")
+    response = await api.post("{ categories { nodes { title } } }")
     assert response.json()["errors"][0]["extensions"]["code"] == "INTERNAL"
     assert "ZeroDivisionError" in caplog.text
 
 
 async def test_where_a_prepared_permission_does_not_say_yes_the_evaluator_decides(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    api: MemoryEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """INVARIANT: no request leaves that the policies do not allow."""
     monkeypatch.setattr(Residual, "allows_text", lambda *_: False)
-    assert (await world.ask('{ product(productId: "p-1001") { title } }'))["product"]
+    assert (await api.ask('{ product(productId: "p-1001") { title } }'))["product"]
     session_denies = '{ userByEmail(email: "jonas.kaya@acme.example") { name } }'
-    answer = (await world.post(session_denies, token="acme/support")).json()
+    answer = (await api.post(session_denies, token="acme/support")).json()
     assert answer["errors"][0]["extensions"]["code"] == "FORBIDDEN"
 
 
-async def test_a_lane_of_one_role_is_not_used_for_another(world: World) -> None:
+async def test_a_lane_of_one_role_is_not_used_for_another(api: MemoryEndpoint) -> None:
     query = '{ user(userId: "u-1001") { email } }'
-    assert (await world.ask(query))["user"]["email"]
-    answer = (await world.post(query, token="acme/support")).json()
+    assert (await api.ask(query))["user"]["email"]
+    answer = (await api.post(query, token="acme/support")).json()
     assert answer["data"]["user"]["email"] is None
-    assert (await world.ask(query, token="acme/admin"))["user"]["email"]
+    assert (await api.ask(query, token="acme/admin"))["user"]["email"]
 
 
-async def test_a_lane_serves_every_tenant_its_own_rows(world: World) -> None:
+async def test_a_lane_serves_every_tenant_its_own_rows(api: MemoryEndpoint) -> None:
     query = '{ user(userId: "u-1001") { name email } reviewQueue { nodes { orderId user { email } } } }'
-    seen = {tenant: await world.ask(query, token=f"{tenant}/viewer") for tenant in ("acme", "globex")}
-    assert world.lanes == {"lane": 2}
+    seen = {tenant: await api.ask(query, token=f"{tenant}/viewer") for tenant in ("acme", "globex")}
+    assert api.lanes == {"lane": 2}
     assert seen["acme"] != seen["globex"]
     assert all("acme" not in str(seen["globex"]) for _ in seen)
 
 
-async def test_a_foreign_row_is_never_answered(world: World) -> None:
-    row = dict(world.memory.rows["TENANT#globex#USER#u-1001", "PROFILE"])
-    world.memory.rows[USER] = row  # as if AWS had answered with another tenant's item
-    response = await world.post(
+async def test_a_foreign_row_is_never_answered(api: MemoryEndpoint) -> None:
+    row = dict(api.memory.rows["TENANT#globex#USER#u-1001", "PROFILE"])
+    api.memory.rows[USER] = row  # as if AWS had answered with another tenant's item
+    response = await api.post(
         '{ user(userId: "u-1001") { name email } users(userIds: ["u-1001", "u-1002"]) { email } }'
     )
     assert "globex" not in response.text
-    assert world.lanes == {"foreign_row": 1}
+    assert api.lanes == {"foreign_row": 1}
 
 
 async def test_a_lane_is_made_at_the_third_use_and_not_too_often() -> None:
-    world = World(lane_rules=LaneRules(uses=2, per_second=0.001))
+    api = MemoryEndpoint(lane_rules=LaneRules(uses=2, per_second=0.001))
     for _ in range(4):
-        await world.ask('{ product(productId: "p-1001") { title } }')
+        await api.ask('{ product(productId: "p-1001") { title } }')
     for _ in range(4):
-        await world.ask('{ product(productId: "p-1001") { price } }')
-    assert world.lanes == {"reference": 6, "lane": 2}, "only one lane may be made in this time"
+        await api.ask('{ product(productId: "p-1001") { price } }')
+    assert api.lanes == {"reference": 6, "lane": 2}, "only one lane may be made in this time"
 
 
 async def test_a_lane_is_made_once_for_all_who_wait_and_beside_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     """A large one takes many milliseconds, in which no other tenant would be served."""
-    world, made = World(), list[int]()
+    api, made = MemoryEndpoint(), list[int]()
     real = Lanes.make
 
     def recorded(self: Lanes, tree: Any, access: Access) -> Any:
@@ -270,47 +268,50 @@ async def test_a_lane_is_made_once_for_all_who_wait_and_beside_the_loop(monkeypa
 
     monkeypatch.setattr(Lanes, "make", recorded)
     query = '{ product(productId: "p-1001") { title } }'
-    answers = await asyncio.gather(*(world.ask(query) for _ in range(5)))
+    answers = await asyncio.gather(*(api.ask(query) for _ in range(5)))
     assert len(made) == 1
     assert made[0] != threading.get_ident()
-    assert world.lanes == {"lane": 5}
+    assert api.lanes == {"lane": 5}
     assert all(answer == answers[0] for answer in answers)
 
 
-async def test_who_leaves_while_a_lane_is_made_does_not_take_it_from_the_others(world: World) -> None:
+async def test_a_caller_that_leaves_while_a_lane_is_made_does_not_take_it_from_the_others(api: MemoryEndpoint) -> None:
     query = '{ product(productId: "p-1001") { title } }'
-    leaving, staying = (asyncio.ensure_future(world.ask(query)) for _ in range(2))
+    leaving, staying = (asyncio.ensure_future(api.ask(query)) for _ in range(2))
     async with asyncio.timeout(60):
-        while not world.endpoint.lanes._making:  # noqa: ASYNC110  nobody is told
+        while not api.endpoint.lanes._making:  # noqa: ASYNC110  there is no event to wait for
             await asyncio.sleep(0)
     leaving.cancel()
     assert (await staying)["product"]["title"]
-    await world.ask(query)
-    assert world.lanes == {"lane": 2}
+    await api.ask(query)
+    assert api.lanes == {"lane": 2}
 
 
 async def test_a_trusted_document_has_its_lane_at_its_first_use() -> None:
-    world, query = World(lane_rules=LaneRules(uses=2, per_second=0.001)), '{ product(productId: "p-1001") { title } }'
-    reference = world.endpoint.reference
-    trusted = frozenset({world.endpoint.documents.get(query).hash})
-    lanes = Lanes(
-        reference.model, reference.table, reference.cursors, reference.limits, world.lane_rules, trusted=trusted
+    api, query = (
+        MemoryEndpoint(lane_rules=LaneRules(uses=2, per_second=0.001)),
+        '{ product(productId: "p-1001") { title } }',
     )
-    world.endpoint = replace(world.endpoint, lanes=lanes)
-    await world.ask(query)
-    await world.ask('{ product(productId: "p-1001") { price } }')
-    assert world.lanes == {"lane": 1, "reference": 1}
+    reference = api.endpoint.reference
+    trusted = frozenset({api.endpoint.documents.get(query).hash})
+    lanes = Lanes(
+        reference.model, reference.table, reference.cursors, reference.limits, api.lane_rules, trusted=trusted
+    )
+    api.endpoint = replace(api.endpoint, lanes=lanes)
+    await api.ask(query)
+    await api.ask('{ product(productId: "p-1001") { price } }')
+    assert api.lanes == {"lane": 1, "reference": 1}
 
 
 async def test_lanes_are_kept_by_bytes_and_the_one_unused_for_longest_goes() -> None:
-    world = World(lane_rules=LaneRules(uses=0, per_second=1e9, kept_bytes=100_000))
-    lanes = world.endpoint.lanes
+    api = MemoryEndpoint(lane_rules=LaneRules(uses=0, per_second=1e9, kept_bytes=100_000))
+    lanes = api.endpoint.lanes
     queries = [f'{{ product(productId: "p-1001") {{ {name} }} }}' for name in ("title", "price", "currency", "version")]
-    await world.ask(queries[0])
+    await api.ask(queries[0])
     first = next(iter(lanes._made.values()))
     for query in queries:
-        await world.ask(queries[0])
-        await world.ask(query)
+        await api.ask(queries[0])
+        await api.ask(query)
     assert lanes.kept_bytes <= 100_000
     assert 0 < len(lanes._made) < len(queries)
     assert any(lane is first for lane in lanes._made.values()), "it was used all the time"
@@ -320,18 +321,18 @@ async def test_lanes_are_kept_by_bytes_and_the_one_unused_for_longest_goes() -> 
 
 
 async def test_a_lane_takes_about_the_bytes_that_are_counted_for_it() -> None:
-    world = World()
-    access = Access((await OpenDoor().open(b"Bearer acme/viewer", lambda _: None)).session)
+    api = MemoryEndpoint()
+    access = Access((await TrustingCallers().open(b"Bearer acme/viewer", lambda _: None)).session)
     trees = []
     for query in FORMS.values():
-        operation = world.endpoint.documents.get(query).operation(None)
+        operation = api.endpoint.documents.get(query).operation(None)
         assert operation is not None
         trees.append(operation.variant({"on": True}).tree)
-    made = [world.endpoint.lanes.make(tree, access) for tree in trees]  # once before, for what all of them share
+    made = [api.endpoint.lanes.make(tree, access) for tree in trees]  # once before, for what all of them share
     gc.collect()
     tracemalloc.start()
     try:
-        made = [world.endpoint.lanes.make(tree, access) for tree in trees]
+        made = [api.endpoint.lanes.make(tree, access) for tree in trees]
         gc.collect()
         taken = tracemalloc.get_traced_memory()[0]
     finally:

@@ -12,7 +12,7 @@ from gateway.model.keys import ItemKey
 from gateway.model.table import TableSpec
 from gateway.store import wire
 from gateway.store.access import Access
-from tests.graph.fixtures import IN_LANES, OpenDoor, World
+from tests.graph.fixtures import MemoryEndpoint, TrustingCallers
 
 USER = ("TENANT#acme#USER#u-1001", "PROFILE")
 ORDER = ("TENANT#acme#ORDER#o-1001", "META")
@@ -20,13 +20,8 @@ REVIEW = "TENANT#acme#REVIEW"
 LINES = '{ orders(orderIds: ["o-1001", "o-1002"]) { total lines { quantity title } user { name } } }'
 
 
-@pytest.fixture
-def world() -> World:
-    return World(lane_rules=IN_LANES)
-
-
-def _with(world: World, key: tuple[str, str], **values: Any) -> None:
-    world.memory.rows[key] = {**world.memory.rows[key], **values}
+def _with(api: MemoryEndpoint, key: tuple[str, str], **values: Any) -> None:
+    api.memory.rows[key] = {**api.memory.rows[key], **values}
 
 
 @pytest.mark.parametrize(
@@ -44,18 +39,18 @@ def _with(world: World, key: tuple[str, str], **values: Any) -> None:
     ],
 )
 async def test_a_row_that_is_not_as_declared_steps_back(
-    world: World, key: tuple[str, str], values: dict[str, Any], query: str
+    api: MemoryEndpoint, key: tuple[str, str], values: dict[str, Any], query: str
 ) -> None:
-    _with(world, key, **values)
-    await world.post(query)
-    assert world.lanes == {"row": 1}
+    _with(api, key, **values)
+    await api.post(query)
+    assert api.lanes == {"row": 1}
 
 
-async def test_numbers_in_another_spelling_are_written_as_graphql_core_writes_them(world: World) -> None:
-    _with(world, ORDER, total={"N": "1.5E+3"})
+async def test_numbers_in_another_spelling_are_written_as_graphql_core_writes_them(api: MemoryEndpoint) -> None:
+    _with(api, ORDER, total={"N": "1.5E+3"})
     query = '{ order(orderId: "o-1001") { total } }'
-    assert await world.ask(query) == {"order": {"total": "1500.00"}}
-    assert world.lanes == {"lane": 1}
+    assert await api.ask(query) == {"order": {"total": "1500.00"}}
+    assert api.lanes == {"lane": 1}
 
 
 @pytest.mark.parametrize("text", ["plain", 'a "quote"', "back\\slash", "line\nfeed", "\x7f", "ö𝄞\u2028", "\u00a0"])
@@ -68,37 +63,37 @@ def test_the_text_of_a_read_is_what_the_store_writes(text: str) -> None:
     assert texts.get(*keys[1]) == orjson.dumps(wire.get_item(spec, "app", keys[1], names, False)).decode()
 
 
-async def test_a_row_with_an_expiry_that_its_type_does_not_have_steps_back(world: World) -> None:
-    _with(world, USER, ttl={"N": "1"})
-    await world.post('{ user(userId: "u-1001") { name } }')
-    assert world.lanes == {"expiry": 1}
+async def test_a_row_with_an_expiry_that_its_type_does_not_have_steps_back(api: MemoryEndpoint) -> None:
+    _with(api, USER, ttl={"N": "1"})
+    await api.post('{ user(userId: "u-1001") { name } }')
+    assert api.lanes == {"expiry": 1}
 
 
-async def test_the_row_that_only_tells_of_a_next_page_is_checked_too(world: World) -> None:
+async def test_the_row_that_only_shows_a_next_page_is_checked_too(api: MemoryEndpoint) -> None:
     """INVARIANT: every row is of the tenant, also one that is not shown: or `hasNextPage` would tell of it."""
-    first, second = [row for row in world.memory.rows.values() if row.get("GSI3PK", {}).get("S") == REVIEW][:2]
+    first, second = [row for row in api.memory.rows.values() if row.get("GSI3PK", {}).get("S") == REVIEW][:2]
     foreign = {**first, "PK": {"S": "TENANT#globex#ORDER#o-1"}, "GSI3SK": {"S": "9"}}
-    listed = {key: row for key, row in world.memory.rows.items() if row.get("GSI3PK", {}).get("S") != REVIEW}
-    world.memory.rows.clear()
-    world.memory.rows.update({**listed, ("1", "1"): foreign, ("2", "2"): {**second, "GSI3SK": {"S": "0"}}})
+    listed = {key: row for key, row in api.memory.rows.items() if row.get("GSI3PK", {}).get("S") != REVIEW}
+    api.memory.rows.clear()
+    api.memory.rows.update({**listed, ("1", "1"): foreign, ("2", "2"): {**second, "GSI3SK": {"S": "0"}}})
     query = "{ reviewQueue(first: 1) { nodes { orderId } pageInfo { hasNextPage } } }"
-    answer = (await world.post(query)).json()
+    answer = (await api.post(query)).json()
     assert answer["data"]["reviewQueue"]["pageInfo"]["hasNextPage"] is False
-    assert world.lanes == {"foreign_row": 1}
+    assert api.lanes == {"foreign_row": 1}
 
 
-async def test_a_call_with_a_foreign_key_is_not_sent(world: World) -> None:
+async def test_a_call_with_a_foreign_key_is_not_sent(api: MemoryEndpoint) -> None:
     """INVARIANT: what is prepared is asked of the text as it is sent."""
-    lanes, reference = world.endpoint.lanes, world.endpoint.reference
-    operation = world.endpoint.documents.get('{ user(userId: "u-1001") { name } }').operation(None)
+    lanes, reference = api.endpoint.lanes, api.endpoint.reference
+    operation = api.endpoint.documents.get('{ user(userId: "u-1001") { name } }').operation(None)
     assert operation is not None
-    access = Access((await OpenDoor().open(b"Bearer acme/viewer", lambda _: None)).session)
+    access = Access((await TrustingCallers().open(b"Bearer acme/viewer", lambda _: None)).session)
     read = lanes.make(operation.variant({}).tree, access).roots[0].read  # type: ignore[attr-defined]  # a lookup
     request = LaneRequest(access, {}, reference.table, reference.cursors, reference.limits)
     assert (await request.call(read._get, read._texts.get(*USER), 1)).Item is not None
-    world.memory.sent.clear()
+    api.memory.sent.clear()
     foreign = read._texts.get("TENANT#globex#USER#u-1001", "PROFILE")
     with pytest.raises(FallBack) as stepped:
         await request.call(read._get, foreign, 1)
     assert stepped.value.reason is Reason.REFUSED
-    assert not world.memory.sent
+    assert not api.memory.sent

@@ -32,7 +32,7 @@ def test_plain_values_are_read_from_their_wire_form() -> None:
 
 
 @pytest.mark.parametrize("kind", [Integer(), DecimalNumber()])
-def test_a_number_that_is_none_falls_back(kind: AttributeType) -> None:
+def test_an_invalid_number_falls_back(kind: AttributeType) -> None:
     with pytest.raises(FallBack):
         read(kind, N="x")
 

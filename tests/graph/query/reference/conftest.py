@@ -6,16 +6,16 @@ import pytest
 
 from gateway.graph.query.reference.reader import Reader
 from gateway.store.access import Access
-from tests.graph.fixtures import OpenDoor, World
+from tests.graph.fixtures import MemoryEndpoint, TrustingCallers
 
 MakeReader = Callable[..., Awaitable[Reader]]
 
 
 @pytest.fixture
-def reader_for(world: World) -> MakeReader:
+def reader_for(api: MemoryEndpoint) -> MakeReader:
     async def make(role: str = "viewer", tenant: str = "acme") -> Reader:
-        caller = await OpenDoor().open(f"Bearer {tenant}/{role}".encode(), lambda _: None)
-        reference = world.endpoint.reference
+        caller = await TrustingCallers().open(f"Bearer {tenant}/{role}".encode(), lambda _: None)
+        reference = api.endpoint.reference
         return Reader(reference.model, reference.table, Access(caller.session), reference.cursors, reference.limits)
 
     return make

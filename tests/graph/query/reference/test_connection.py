@@ -3,7 +3,7 @@
 from gateway.graph.query.reference.connection import RelayConnection
 from gateway.graph.query.reference.reader import Reader
 from gateway.store.plan import Window
-from tests.graph.fixtures import World
+from tests.graph.fixtures import MemoryEndpoint
 
 ARGUMENTS = {"userId": "u-1001"}
 
@@ -14,13 +14,13 @@ async def connection(reader: Reader, window: Window) -> RelayConnection:
     return RelayConnection(reader, listing, ARGUMENTS, window, page)
 
 
-async def test_the_first_page_knows_its_page_info_without_another_call(reader: Reader, world: World) -> None:
+async def test_the_first_page_knows_its_page_info_without_another_call(reader: Reader, api: MemoryEndpoint) -> None:
     first = await connection(reader, Window(2))
     info = first.page_info
     assert (info.has_next_page, info.has_previous_page) == (True, False)
     assert [edge.node for edge in first.edges] == [*first.nodes] == [*first.page.items]
     assert (info.start_cursor, info.end_cursor) == (first.edges[0].cursor, first.edges[1].cursor)
-    assert world.calls == ["Query"]
+    assert api.calls == ["Query"]
 
 
 async def test_a_cursor_leads_to_the_position_of_its_item(reader: Reader) -> None:
@@ -29,13 +29,13 @@ async def test_a_cursor_leads_to_the_position_of_its_item(reader: Reader) -> Non
     assert window.after == first.nodes[1].position
 
 
-async def test_what_lies_before_a_later_page_is_read(reader: Reader, world: World) -> None:
+async def test_what_lies_before_a_later_page_is_read(reader: Reader, api: MemoryEndpoint) -> None:
     first = await connection(reader, Window(2))
     second = await connection(reader, Window(2, after=first.nodes[1].position))
     before = second.page_info.has_previous_page
     assert not isinstance(before, bool)
     assert await before is True
-    assert world.calls == ["Query"] * 3
+    assert api.calls == ["Query"] * 3
 
 
 async def test_a_page_that_starts_at_a_cursor_before_everything_has_no_previous_page(reader: Reader) -> None:

@@ -7,7 +7,7 @@ import pytest
 from gateway.graph.query.reference import direct_mutation
 from gateway.graph.query.reference.direct_mutation import DirectMutation
 from gateway.graph.query.reference.executor import Execution
-from tests.graph.fixtures import World
+from tests.graph.fixtures import MemoryEndpoint
 
 UPDATE = "mutation ($input: UpdateCategoryInput!) { updateCategory(input: $input) { %s errors { code message } } }"
 PRODUCT = "mutation ($input: CreateProductInput!) { made: createProduct(input: $input) { %s errors { message } } }"
@@ -35,12 +35,12 @@ CASES: dict[str, tuple[str, dict[str, Any], str, bool]] = {
 
 async def _answer(query: str, given: dict[str, Any], role: str) -> tuple[Any, list[str]]:
     """What the caller gets, and the calls that were made for it."""
-    world = World()
-    content = (await world.post(query, {"input": given}, token=f"acme/{role}")).json()
+    api = MemoryEndpoint()
+    content = (await api.post(query, {"input": given}, token=f"acme/{role}")).json()
     for error in content.get("errors", ()):
         del error["extensions"]["requestId"]
     content.pop("extensions", None)  # a consistency token, which is never the same
-    return content, world.calls
+    return content, api.calls
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -10,7 +10,7 @@ from gateway.graph.query.lane.request import LaneRequest
 from gateway.graph.query.reference.item_loader import RequestTasks, weak_method
 from gateway.graph.query.reference.reader import Reader
 from gateway.store.rows import Item
-from tests.graph.fixtures import World
+from tests.graph.fixtures import MemoryEndpoint
 
 QUERIES = {
     "items": '{ product(productId: "p-1001") { title stock { available } } }',
@@ -20,14 +20,14 @@ QUERIES = {
 
 
 @pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES.keys())
-async def test_an_answer_leaves_nothing_to_the_collector(world: World, query: str) -> None:
-    await world.ask(query)
+async def test_an_answer_leaves_nothing_to_the_collector(api: MemoryEndpoint, query: str) -> None:
+    await api.ask(query)
     gc.collect()
     gc.disable()
     # what other tests have left may be frozen, so that it is never collected
     before = {id(each) for each in gc.get_objects() if isinstance(each, Reader | LaneRequest)}
     try:
-        await world.ask(query)
+        await api.ask(query)
         assert not [
             each for each in gc.get_objects() if isinstance(each, Reader | LaneRequest) and id(each) not in before
         ]
@@ -35,7 +35,9 @@ async def test_an_answer_leaves_nothing_to_the_collector(world: World, query: st
         gc.enable()
 
 
-async def test_an_item_that_could_not_be_read_is_not_tried_again_and_others_are(reader: Reader, world: World) -> None:
+async def test_an_item_that_could_not_be_read_is_not_tried_again_and_others_are(
+    reader: Reader, api: MemoryEndpoint
+) -> None:
     calls = 0
 
     async def call(operation: str, *given: object, **named: object) -> object:
@@ -43,17 +45,17 @@ async def test_an_item_that_could_not_be_read_is_not_tried_again_and_others_are(
         calls += 1
         raise Unavailable("aws is not reachable")
 
-    world.memory.call = call  # type: ignore[method-assign,assignment]  # a failing engine
+    api.memory.call = call  # type: ignore[method-assign,assignment]  # a failing engine
     for product in ("p-1001", "p-1001", "p-1002"):
         with pytest.raises(Unavailable):
             await reader.item(reader.model.lookup("product"), {"productId": product}, frozenset({"title"}))
     assert calls == 2
 
 
-async def test_a_damaged_row_fails_the_fields_that_need_it_and_no_others(reader: Reader, world: World) -> None:
+async def test_a_damaged_row_fails_the_fields_that_need_it_and_no_others(reader: Reader, api: MemoryEndpoint) -> None:
     lookup, title = reader.model.lookup("product"), frozenset({"title"})
     key = ("TENANT#acme#PRODUCT#p-1001", "DETAILS")
-    world.memory.rows[key] = {**world.memory.rows[key], "EntityType": {"S": "Teapot"}}
+    api.memory.rows[key] = {**api.memory.rows[key], "EntityType": {"S": "Teapot"}}
     results = await asyncio.gather(
         *(reader.item(lookup, {"productId": product}, title) for product in ("p-1001", "p-1002")),
         return_exceptions=True,

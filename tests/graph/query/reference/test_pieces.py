@@ -5,7 +5,7 @@ from collections import Counter
 
 from gateway.graph.query.lane.lane import LaneRules
 from gateway.graph.query.reference.pieces import AT_ONCE, PIECE, PieceLoader, Pieces, TurnOrder
-from tests.graph.fixtures import World
+from tests.graph.fixtures import MemoryEndpoint
 
 NO_LANES = LaneRules(uses=1_000)
 SIZES = range(5, 30)
@@ -32,7 +32,7 @@ async def test_one_turn_of_the_loop_completes_one_piece() -> None:
     await asyncio.wait_for(asyncio.gather(*turns), 10)
 
 
-async def test_who_was_cancelled_takes_no_turn() -> None:
+async def test_a_caller_that_was_cancelled_takes_no_turn() -> None:
     pieces = Pieces(TurnOrder())
     left, stays = pieces.turn(PIECE), pieces.turn(PIECE)
     left.cancel()
@@ -95,19 +95,19 @@ async def test_a_loader_waits_for_what_is_completed_later() -> None:
 
 
 async def test_an_answer_in_pieces_makes_as_many_calls_as_one_at_once() -> None:
-    world = World(lane_rules=NO_LANES)
+    api = MemoryEndpoint(lane_rules=NO_LANES)
     pages = " ".join(f"p{size}: reviewQueue(first: {size}) {{ nodes {{ user {{ name }} }} }}" for size in SIZES)
-    answer = await world.ask(f"{{ {pages} }}")
+    answer = await api.ask(f"{{ {pages} }}")
     users = [node["user"]["name"] for page in answer.values() for node in page["nodes"]]
     assert len(users) > 2 * AT_ONCE
     # a Query for each page, and one read of the users for all of them
-    assert Counter(world.calls) == {"Query": len(SIZES), "BatchGetItem": 1}
+    assert Counter(api.calls) == {"Query": len(SIZES), "BatchGetItem": 1}
 
 
 async def test_a_failed_object_of_a_list_in_pieces_fails_alone() -> None:
-    world = World(lane_rules=NO_LANES)
+    api = MemoryEndpoint(lane_rules=NO_LANES)
     pages = " ".join(f"p{size}: reviewQueue(first: {size}) {{ nodes {{ orderId user {{ name }} }} }}" for size in SIZES)
-    answer = (await world.post(f"{{ {pages} }}", token="acme/support")).json()
+    answer = (await api.post(f"{{ {pages} }}", token="acme/support")).json()
     nodes = [node for page in answer["data"].values() for node in page["nodes"]]
     assert all(node["orderId"] and node["user"] == {"name": None} for node in nodes)
     assert {error["extensions"]["code"] for error in answer["errors"]} == {"FORBIDDEN"}

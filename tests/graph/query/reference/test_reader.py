@@ -8,13 +8,13 @@ import pytest
 from gateway.errors import BadUserInput, Forbidden, LimitExceeded, Unavailable
 from gateway.graph.query.reference.reader import Reader
 from gateway.store.plan import Window
-from tests.graph.fixtures import World
+from tests.graph.fixtures import MemoryEndpoint
 from tests.graph.query.reference.conftest import MakeReader
 
 NAME, TITLE = frozenset({"name"}), frozenset({"title"})
 
 
-async def test_reads_of_one_turn_are_one_call_and_equal_reads_none(reader: Reader, world: World) -> None:
+async def test_reads_of_one_turn_are_one_call_and_equal_reads_none(reader: Reader, api: MemoryEndpoint) -> None:
     product, category = reader.model.lookup("product"), reader.model.lookup("category")
     products = [{"productId": f"p-100{number}"} for number in (1, 2, 1)]
     items, again, other = await asyncio.gather(
@@ -22,50 +22,52 @@ async def test_reads_of_one_turn_are_one_call_and_equal_reads_none(reader: Reade
         reader.item(product, {"productId": "p-1003"}, TITLE),
         reader.item(category, {"categoryId": "nothing"}, TITLE),
     )
-    assert sorted(world.calls) == ["BatchGetItem", "GetItem"], "one for each entity"
+    assert sorted(api.calls) == ["BatchGetItem", "GetItem"], "one for each entity"
     assert items[0] is items[2]
     assert again is not None
     assert other is None
     await reader.items(product, products, TITLE)
-    assert len(world.calls) == 2
+    assert len(api.calls) == 2
 
 
-async def test_more_attributes_of_a_known_item_are_read_with_those_known_before(reader: Reader, world: World) -> None:
+async def test_more_attributes_of_a_known_item_are_read_with_those_known_before(
+    reader: Reader, api: MemoryEndpoint
+) -> None:
     product, key = reader.model.lookup("product"), {"productId": "p-1001"}
     await reader.item(product, key, TITLE)
     more = await reader.item(product, key, frozenset({"currency"}))
     assert more is not None
     assert {"title", "currency"} <= more.values.keys()
-    assert len(world.calls) == 2
+    assert len(api.calls) == 2
     assert await reader.item(product, key, TITLE) is more
-    assert len(world.calls) == 2
+    assert len(api.calls) == 2
 
 
-async def test_an_item_and_its_collection_come_from_one_query(reader: Reader, world: World) -> None:
+async def test_an_item_and_its_collection_come_from_one_query(reader: Reader, api: MemoryEndpoint) -> None:
     pattern = reader.model.item_collections["User", "orders"]
     orders = reader.model.listing("ordersOfUser")
     window, total = Window(2), frozenset({"total"})
     user = await reader.item_collection(pattern, {"userId": "u-1001"}, window, frozenset({"userId", "name"}), total)
     assert user is not None
     page = await reader.page(orders, {"userId": "u-1001"}, window, total)
-    assert (world.calls, len(page.items)) == (["Query"], 2)
+    assert (api.calls, len(page.items)) == (["Query"], 2)
 
 
-async def test_a_page_is_read_once_and_a_failure_is_that_of_its_page(reader: Reader, world: World) -> None:
+async def test_a_page_is_read_once_and_a_failure_is_that_of_its_page(reader: Reader, api: MemoryEndpoint) -> None:
     listing = reader.model.listing("ordersByStatus")
     window = Window(3)
 
     def page(status: str) -> asyncio.Future[object]:
         return asyncio.ensure_future(reader.page(listing, {"status": status}, window, frozenset({"orderId"})))
 
-    real, failing = world.memory.call, "SHIPPED"
+    real, failing = api.memory.call, "SHIPPED"
 
     async def call(operation: str, body: object, *given: object, **named: object) -> object:
         if failing in str(body):
             raise Unavailable("aws is not reachable")
         return await real(operation, body, *given, **named)  # type: ignore[arg-type]  # as it came
 
-    world.memory.call = call  # type: ignore[method-assign,assignment]  # a failing engine
+    api.memory.call = call  # type: ignore[method-assign,assignment]  # a failing engine
     pages = [page(status) for status in ("DELIVERED", "DELIVERED", "SHIPPED")]
     good, same, bad = await asyncio.gather(*pages, return_exceptions=True)
     assert good is same
@@ -94,20 +96,22 @@ async def test_a_window_is_checked_and_its_cursors_belong_to_the_tenant(reader: 
 
 
 @pytest.mark.parametrize("tenant", ["acme", "globex"])
-async def test_a_tenant_reads_the_key_in_its_own_partition(reader_for: MakeReader, world: World, tenant: str) -> None:
+async def test_a_tenant_reads_the_key_in_its_own_partition(
+    reader_for: MakeReader, api: MemoryEndpoint, tenant: str
+) -> None:
     reader = await reader_for(tenant=tenant)
-    world.memory.rows[f"TENANT#{tenant}#USER#u-1001", "PROFILE"]["name"] = {"S": f"Robin of {tenant}"}
+    api.memory.rows[f"TENANT#{tenant}#USER#u-1001", "PROFILE"]["name"] = {"S": f"Robin of {tenant}"}
     user = await reader.item(reader.model.lookup("user"), {"userId": "u-1001"}, NAME)
     assert user is not None
     assert user.values["name"] == f"Robin of {tenant}"
 
 
-async def test_after_a_change_everything_is_read_again(reader: Reader, world: World) -> None:
+async def test_after_a_change_everything_is_read_again(reader: Reader, api: MemoryEndpoint) -> None:
     product, key = reader.model.lookup("product"), {"productId": "p-1001"}
     item = await reader.item(product, key, TITLE)
     assert reader.changed(item) is item
     await reader.item(product, key, TITLE)
-    assert len(world.calls) == 2
+    assert len(api.calls) == 2
 
 
 async def test_what_a_mutation_returns_hides_what_the_role_may_not_read(reader_for: MakeReader, reader: Reader) -> None:
@@ -119,10 +123,10 @@ async def test_what_a_mutation_returns_hides_what_the_role_may_not_read(reader_f
     assert user.values["userId"] == "u-1001"
 
 
-async def test_a_closed_reader_loads_nothing_more(reader: Reader, world: World) -> None:
+async def test_a_closed_reader_loads_nothing_more(reader: Reader, api: MemoryEndpoint) -> None:
     reader.close()
     read = asyncio.ensure_future(reader.item(reader.model.lookup("product"), {"productId": "p-1001"}, TITLE))
     for _ in range(10):
         await asyncio.sleep(0)
     read.cancel()
-    assert world.calls == []
+    assert api.calls == []

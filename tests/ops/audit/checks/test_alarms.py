@@ -97,15 +97,15 @@ def test_math_over_more_than_ten_metrics_fails(case: Case) -> None:
     assert fact == "alarm `large`: has 11 metrics, CloudWatch evaluates 10"
 
 
-def test_an_alarm_that_tells_nobody_fails_unless_a_composite_does(case: Case) -> None:
+def test_an_alarm_that_notifies_nobody_fails_unless_a_composite_does(case: Case) -> None:
     silent = tuple(replace(alarm, actions=()) for alarm in listed(case))
     [fact] = failures(alarms, changed(case, alarms=silent))
     assert fact.startswith("no notification by ")
     assert fact.endswith(" more")
     rule = " OR ".join(f'ALARM("{alarm.name}")' for alarm in silent)
-    told = Alarm("data-plane", (), actions=(TOPIC,), rule=rule)
-    assert failures(alarms, changed(case, alarms=(*silent, told))) == []
-    mute = replace(told, actions=())
+    composite = Alarm("data-plane", (), actions=(TOPIC,), rule=rule)
+    assert failures(alarms, changed(case, alarms=(*silent, composite))) == []
+    mute = replace(composite, actions=())
     assert len(failures(alarms, changed(case, alarms=(*silent, mute)))) == 1
 
 
@@ -119,7 +119,7 @@ def test_alarms_that_nobody_may_list_are_unknown(case: Case) -> None:
     assert verdicts(alarms(changed(case, alarms=UnknownFact("why")))) == {LineVerdict.UNKNOWN}
 
 
-def test_a_topic_without_a_subscriber_who_confirmed_tells_nobody(case: Case) -> None:
+def test_a_topic_without_a_confirmed_subscriber_notifies_nobody(case: Case) -> None:
     deaf = changed(case, subscribers={TOPIC: 0})
     topic, nobody = failures(alarms, deaf)
     assert topic == f"the topic `{TOPIC}` has no subscriber who has confirmed"
@@ -128,8 +128,8 @@ def test_a_topic_without_a_subscriber_who_confirmed_tells_nobody(case: Case) -> 
 
 def test_a_page_that_nobody_receives_fails_although_notices_are_read(case: Case) -> None:
     page = "arn:aws:sns:eu-west-1:123456789012:shop-prod-page"
-    told = Alarm("data-plane", (), actions=(page,), rule=f'ALARM("{listed(case)[0].name}")')
-    with_page = changed(case, alarms=(*listed(case), told), subscribers={TOPIC: 1, page: 0})
+    composite = Alarm("data-plane", (), actions=(page,), rule=f'ALARM("{listed(case)[0].name}")')
+    with_page = changed(case, alarms=(*listed(case), composite), subscribers={TOPIC: 1, page: 0})
     assert failures(alarms, with_page) == [f"the topic `{page}` has no subscriber who has confirmed"]
 
 

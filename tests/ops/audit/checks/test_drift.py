@@ -46,7 +46,7 @@ def test_another_ttl_attribute_is_drift(case: Case) -> None:
     assert failures(table_drift, changed(case, ttl=UnknownFact("why"))) == []
 
 
-def test_files_that_are_stale_or_missing_are_told(case: Case) -> None:
+def test_files_that_are_stale_or_missing_are_reported(case: Case) -> None:
     stale = changed(case, files=replace(case.facts.files, stale_policies=("boundary.json: stale",)))
     assert failures(policy_drift, stale) == ["policies/: boundary.json: stale"]
     none = changed(case, files=replace(case.facts.files, stale_policies=NotHere("there is no directory")))

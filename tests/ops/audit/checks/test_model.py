@@ -56,7 +56,7 @@ def test_a_page_that_is_missing_or_stale_fails(case: Case, page: str | None, fac
     assert failures(documented_patterns, spoilt) == [fact]
 
 
-def test_prefixes_are_judged_without_reading_items(case: Case) -> None:
+def test_prefixes_are_checked_without_reading_items(case: Case) -> None:
     [finding] = prefixes(case)
     assert "no item was read" in finding.fact
 

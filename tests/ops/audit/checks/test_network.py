@@ -80,7 +80,7 @@ def test_endpoints_that_nobody_may_list_are_unknown(case: Case) -> None:
     assert verdicts(endpoint(changed(case, endpoints=UnknownFact("why")))) == {LineVerdict.UNKNOWN}
 
 
-def test_every_endpoint_of_the_gateways_vpc_is_judged(case: Case) -> None:
+def test_every_endpoint_of_the_gateways_vpc_is_checked(case: Case) -> None:
     found = own(case)
     second = EndpointFacts("vpce-2", "Gateway", found.vpc, "available", 1, FULL)
     both = in_vpc(changed(case, endpoints=(found, second)), found.vpc)

@@ -10,22 +10,22 @@ from tests.ops.audit.spoil import provisioned
 
 
 def test_every_signal_has_dimensions_that_exist(case: Case) -> None:
-    for wanted in (*signals(case), *signals(provisioned(case))):
-        assert frozenset(wanted.dimensions) in ALLOWED[wanted.metric], wanted.label
+    for signal in (*signals(case), *signals(provisioned(case))):
+        assert frozenset(signal.dimensions) in ALLOWED[signal.metric], signal.label
 
 
 def test_throttling_is_watched_in_the_table_and_in_every_index(case: Case) -> None:
     places = {
-        wanted.dimensions.get("GlobalSecondaryIndexName", "table")
-        for wanted in signals(case)
-        if wanted.group == "throttling"
+        signal.dimensions.get("GlobalSecondaryIndexName", "table")
+        for signal in signals(case)
+        if signal.group == "throttling"
     }
     assert places == {"table", *case.facts.table.indexes}
 
 
 def test_provisioned_capacity_is_watched_in_every_place(case: Case) -> None:
     def watched(one: Case) -> set[str]:
-        return {wanted.label for wanted in signals(one) if wanted.group == "capacity"}
+        return {signal.label for signal in signals(one) if signal.group == "capacity"}
 
     assert watched(case) == {"ConsumedReadCapacityUnits", "ConsumedWriteCapacityUnits"}
     assert watched(provisioned(case)) >= {"ProvisionedReadCapacityUnits", "ConsumedWriteCapacityUnits of GSI2"}
@@ -53,8 +53,8 @@ def test_a_signal_needs_its_metric_its_dimensions_and_its_statistic(
     name: str, dimensions: dict[str, str], statistic: str, watched: bool
 ) -> None:
     named = {"TableName": "shop", "Operation": "Query"}
-    wanted = Signal("latency", "SuccessfulRequestLatency", named, (), percentile=True)
-    assert wanted.watched_by(Metric("AWS/DynamoDB", name, dimensions, statistic)) is watched
+    signal = Signal("latency", "SuccessfulRequestLatency", named, (), percentile=True)
+    assert signal.watched_by(Metric("AWS/DynamoDB", name, dimensions, statistic)) is watched
 
 
 def test_the_alarms_are_those_that_terraform_deploys() -> None:

@@ -22,13 +22,13 @@ def live() -> Iterator[Live]:
 
 
 def test_an_answer_is_handed_on(live: Live) -> None:
-    assert live.ask("dynamodb", "list_tables")["TableNames"] == []
+    assert live.call("dynamodb", "list_tables")["TableNames"] == []
     assert live.pages("dynamodb", "list_tables", "TableNames") == []
 
 
 def test_a_failure_names_the_action_and_the_code(live: Live) -> None:
     with pytest.raises(FactUnavailable) as caught:
-        live.ask("dynamodb", "describe_table", TableName="absent")
+        live.call("dynamodb", "describe_table", TableName="absent")
     assert caught.value.code == "ResourceNotFoundException"
     assert caught.value.missing == UnknownFact("`dynamodb:DescribeTable` failed: ResourceNotFoundException")
 
@@ -57,7 +57,7 @@ def test_every_word_for_a_denial_is_understood(code: str) -> None:
 
 def test_behind_an_endpoint_only_dynamodb_is_asked() -> None:
     live = Live(AuditedAccount(REGION, "http://127.0.0.1:9"))
-    found = learn(lambda: live.ask("iam", "get_role", RoleName="any"))
+    found = learn(lambda: live.call("iam", "get_role", RoleName="any"))
     assert found == NotHere("there is no iam at http://127.0.0.1:9, only DynamoDB")
 
 
@@ -68,7 +68,7 @@ def test_an_address_that_nobody_answers_at_is_unknown() -> None:
         live = Live(
             AuditedAccount(REGION, f"http://127.0.0.1:{taken.getsockname()[1]}", credentials=Credentials("a", "b"))
         )
-        found = learn(lambda: live.ask("dynamodb", "list_tables"))
+        found = learn(lambda: live.call("dynamodb", "list_tables"))
         live.close()
     assert isinstance(found, UnknownFact)
     assert found.reason.startswith("dynamodb cannot be called: Could not connect to the endpoint URL")
@@ -78,22 +78,22 @@ def test_keys_do_not_show() -> None:
     assert "secret-text" not in repr(AuditedAccount(REGION, credentials=Credentials("key", "secret-text")))
 
 
-def test_a_profile_that_does_not_exist_is_told() -> None:
+def test_a_profile_that_does_not_exist_is_reported() -> None:
     with pytest.raises(ConfigurationError, match=r"--profile: `no-such-profile` cannot be used: .*could not be found"):
         Live(AuditedAccount(REGION, profile="no-such-profile"))
 
 
-def test_an_address_that_is_none_is_unknown() -> None:
+def test_an_invalid_address_is_unknown() -> None:
     live = Live(AuditedAccount(REGION, "not an address", credentials=Credentials("a", "b")))
-    found = learn(lambda: live.ask("dynamodb", "list_tables"))
+    found = learn(lambda: live.call("dynamodb", "list_tables"))
     assert found == UnknownFact("dynamodb cannot be called: Invalid endpoint: not an address")
 
 
-def test_nobody_without_credentials_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_credentials_nothing_can_be_called(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE"):
         monkeypatch.delenv(name, raising=False)
     for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
         monkeypatch.setenv(name, os.devnull)
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    found = learn(lambda: Live(AuditedAccount(REGION, "http://127.0.0.1:9")).ask("dynamodb", "list_tables"))
+    found = learn(lambda: Live(AuditedAccount(REGION, "http://127.0.0.1:9")).call("dynamodb", "list_tables"))
     assert found == UnknownFact("there are no AWS credentials", "log in, or pass `--profile`")

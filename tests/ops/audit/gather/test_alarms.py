@@ -19,7 +19,7 @@ def test_metric_alarms_come_with_their_metrics(facts: Facts) -> None:
     assert by_name["system-errors"].expressions == 1
 
 
-def test_composite_alarms_come_with_their_rule_and_switched_off_ones_tell_nobody() -> None:
+def test_composite_alarms_come_with_their_rule_and_switched_off_ones_notify_nobody() -> None:
     answer = {
         "CompositeAlarms": [{"AlarmName": "page", "AlarmRule": 'ALARM("a")', "AlarmActions": ["topic"]}],
         "MetricAlarms": [{"AlarmName": "off", "ActionsEnabled": False, "AlarmActions": ["topic"], "Metrics": []}],
@@ -50,16 +50,16 @@ def test_scans_and_throttles_are_counted(account: AuditedAccount) -> None:
 
 
 def test_only_subscribers_who_have_confirmed_are_counted_and_each_topic_is_asked_once() -> None:
-    asked: list[object] = []
+    topics: list[object] = []
 
     def answer(**parameters: object) -> dict[str, object]:
-        asked.append(parameters["TopicArn"])
+        topics.append(parameters["TopicArn"])
         return {"Subscriptions": [{"SubscriptionArn": "PendingConfirmation"}, {"SubscriptionArn": f"{TOPIC}:1"}]}
 
     alarms = (Alarm("a", (), (TOPIC, "arn:aws:lambda:eu-west-1:1:function:x")), Alarm("b", (), (TOPIC,)))
     live = Scripted({"list_subscriptions_by_topic": answer})
     assert subscriber_facts(live, alarms) == {TOPIC: 1}
-    assert asked == [TOPIC]
+    assert topics == [TOPIC]
     assert subscriber_facts(live, UnknownFact("why")) == {}
 
 

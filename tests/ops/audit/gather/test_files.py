@@ -18,7 +18,7 @@ def test_a_changed_policy_is_named(tmp_path: Path) -> None:
     assert file_facts(MODEL, Places(tmp_path / "none.md", tmp_path)).stale_policies == ("boundary.json: stale",)
 
 
-def test_what_is_not_there_is_told(tmp_path: Path) -> None:
+def test_what_is_not_there_is_reported(tmp_path: Path) -> None:
     found = file_facts(MODEL, Places(tmp_path / "none.md", tmp_path / "none"))
     assert found.page is None
     assert isinstance(found.stale_policies, NotHere)

@@ -42,7 +42,7 @@ def test_an_old_table_without_a_billing_mode_is_provisioned() -> None:
     assert table.indexes["X"].projection == "INCLUDE a b"
 
 
-def test_a_table_without_ttl_and_recovery_is_told() -> None:
+def test_a_table_without_ttl_and_recovery_is_reported() -> None:
     silent = Scripted({"describe_time_to_live": {}, "describe_continuous_backups": {}})
     assert ttl_facts(silent, "t") == TtlFacts("DISABLED", None)
     assert backup_facts(silent, "t") == BackupFacts(enabled=False, days=None)

@@ -15,7 +15,7 @@ from gateway.store.rows import Rows
 from gateway.store.table import Table
 from gateway.testing.memory import Memory
 from tests.store.cache.dax.server import DaxNode
-from tests.store.cache.fixtures import MODEL, World, no_renewal, session
+from tests.store.cache.fixtures import MODEL, CachedStore, no_renewal, session
 from tests.store.fixtures import TABLE
 
 pytest.importorskip("amazondax", reason="the extra `dax` is not installed")
@@ -30,7 +30,7 @@ def cluster_at(endpoint: str, rules: DaxRules = RULES, aws: boto3.Session | None
     return DaxCluster("pooled", connector(endpoint, "eu-west-1", aws, rules), rules)
 
 
-class DaxWorld(World):
+class DaxStore(CachedStore):
     """The same table, read through a node; `memory.sent` holds only what went past it."""
 
     def __init__(self, clusters: Clusters) -> None:
@@ -57,21 +57,21 @@ def node() -> Iterator[DaxNode]:
 
 
 @pytest.fixture
-async def hasty(node: DaxNode) -> AsyncIterator[DaxWorld]:
-    world = DaxWorld(Clusters(cluster_at(node.endpoint, HASTY)))
-    node.memory = world.memory
-    world.put("t")
-    await world.answered()
-    world.memory.sent.clear()
-    yield world
+async def hasty(node: DaxNode) -> AsyncIterator[DaxStore]:
+    store = DaxStore(Clusters(cluster_at(node.endpoint, HASTY)))
+    node.memory = store.memory
+    store.put("t")
+    await store.answered()
+    store.memory.sent.clear()
+    yield store
     node.spoken.set()
-    await world.reads.close()
+    await store.reads.close()
 
 
 @pytest.fixture
-async def dax(node: DaxNode) -> AsyncIterator[DaxWorld]:
-    world = DaxWorld(Clusters(cluster_at(node.endpoint)))
-    node.memory = world.memory
-    yield world
+async def dax(node: DaxNode) -> AsyncIterator[DaxStore]:
+    store = DaxStore(Clusters(cluster_at(node.endpoint)))
+    node.memory = store.memory
+    yield store
     node.trouble = None
-    await world.reads.close()
+    await store.reads.close()

@@ -1,7 +1,7 @@
 """A DAX node in this process: enough of its wire protocol (CBOR over TCP) for Amazon's own client.
 
 It understands the greeting, authorisation, endpoints, key schemas, GetItem, BatchGetItem and Query, answers from the
-table in memory, and fails as it is told: by an error, by silence, or by hanging up.
+table in memory, and fails on demand: by an error, by silence, or by hanging up.
 """
 
 import base64
@@ -35,7 +35,7 @@ class DaxNode:
         self.memory = memory
         self.trouble: Trouble | None = None
         self.spoken = threading.Event()  # ends a silence
-        self.asked: Counter[str] = Counter()
+        self.calls: Counter[str] = Counter()
         self.signed_by: set[str] = set()
         self.strong: list[bool] = []
         node = self
@@ -96,8 +96,8 @@ class _Connection:
         assert "UserAgent" in self._in.decode_map()
         self._in.decode_int()
 
-    def _more(self, buffer: bytearray, wanted: int) -> int:
-        more = self._socket.recv(max(wanted, 4_096))
+    def _more(self, buffer: bytearray, count: int) -> int:
+        more = self._socket.recv(max(count, 4_096))
         buffer += more
         return len(more) or -1
 
@@ -158,7 +158,7 @@ class _Connection:
         table, key = self._in.decode_binary().decode(), self._key(self._in.decode_binary())
         given = self._given()
         body = {"TableName": table, "Key": key, "ConsistentRead": bool(given.get(_STRONG)), **_projection(given)}
-        answer = self._asked("GetItem", body)
+        answer = self._call("GetItem", body)
         row = answer.get("Item")
         self._out.append_map_header(2 if row is not None else 1)
         if row is not None:
@@ -171,8 +171,8 @@ class _Connection:
         [(table, (strong, projection, keys))] = self._in.decode_map().items()
         self._in.decode_object()
         names = _projected(projection)
-        wanted = {"Keys": [self._key(key) for key in keys], "ConsistentRead": strong, **_aliased(names)}
-        answer = self._asked("BatchGetItem", {"RequestItems": {table: wanted}})
+        request = {"Keys": [self._key(key) for key in keys], "ConsistentRead": strong, **_aliased(names)}
+        answer = self._call("BatchGetItem", {"RequestItems": {table: request}})
         rows = answer["Responses"][table]
         self._out.append_array_header(2)
         self._out.append_map_header(1)
@@ -206,7 +206,7 @@ class _Connection:
             body["ExclusiveStartKey"] = (
                 {name: {"S": value} for name, value in _decoded(start).items()} if _INDEX in given else self._key(start)
             )
-        answer = self._asked("Query", body)
+        answer = self._call("Query", body)
         self._pages(answer, names, by_index=_INDEX in given)
 
     def _pages(self, answer: dict[str, Any], names: list[str], *, by_index: bool) -> None:
@@ -225,10 +225,10 @@ class _Connection:
         self._out.append_int(_CAPACITY)
         self._capacity(answer["ConsumedCapacity"])
 
-    def _asked(self, operation: str, body: dict[str, Any]) -> dict[str, Any]:
-        self._node.asked[operation] += 1
-        wanted = next(iter(body.get("RequestItems", {"": body}).values()))
-        self._node.strong.append(bool(wanted.get("ConsistentRead")))
+    def _call(self, operation: str, body: dict[str, Any]) -> dict[str, Any]:
+        self._node.calls[operation] += 1
+        request = next(iter(body.get("RequestItems", {"": body}).values()))
+        self._node.strong.append(bool(request.get("ConsistentRead")))
         body.setdefault("ConsistentRead", False)
         if "IndexName" in body:
             del body["ConsistentRead"]
@@ -276,7 +276,7 @@ class _Connection:
 def _nested(content: bytes) -> Any:
     left = bytearray(content)
 
-    def more(buffer: bytearray, wanted: int) -> int:
+    def more(buffer: bytearray, size: int) -> int:
         count = len(left)
         buffer += left
         left.clear()

@@ -2,10 +2,10 @@ from gateway.store.cache.dax.breaker import Breaker, BreakerRules
 
 
 class Clock:
-    moment = 0.0
+    now = 0.0
 
     def __call__(self) -> float:
-        return self.moment
+        return self.now
 
 
 def breaker() -> tuple[Breaker, Clock]:
@@ -38,7 +38,7 @@ def test_it_opens_after_failures_in_a_row() -> None:
 def test_after_a_pause_one_call_tries_and_the_others_wait() -> None:
     made, clock = breaker()
     fail(made, 3)
-    clock.moment = 1
+    clock.now = 1
     assert [made.allows() for _ in range(3)] == [True, False, False]
     assert state(made) == "trying"
     made.succeeded()
@@ -50,9 +50,9 @@ def test_each_failed_trial_doubles_the_pause_up_to_a_limit() -> None:
     made, clock = breaker()
     fail(made, 3)
     for pause in (1, 2, 3, 3):
-        clock.moment += pause - 0.1
+        clock.now += pause - 0.1
         assert not made.allows()
-        clock.moment += 0.1
+        clock.now += 0.1
         fail(made)
     assert state(made) == "open"
 
@@ -60,13 +60,13 @@ def test_each_failed_trial_doubles_the_pause_up_to_a_limit() -> None:
 def test_a_success_forgets_the_longer_pause() -> None:
     made, clock = breaker()
     fail(made, 3)
-    clock.moment = 1
+    clock.now = 1
     fail(made)
-    clock.moment = 3
+    clock.now = 3
     assert made.allows()
     made.succeeded()
     fail(made, 3)
-    clock.moment = 4
+    clock.now = 4
     assert made.allows()
 
 
@@ -75,17 +75,17 @@ def test_what_was_under_way_when_it_opened_does_not_prolong_the_pause() -> None:
     assert all(made.allows() for _ in range(5))
     for _ in range(3):
         made.failed()
-    clock.moment = 0.9
+    clock.now = 0.9
     made.failed()
     made.failed()
-    clock.moment = 1
+    clock.now = 1
     assert made.allows()
 
 
 def test_a_trial_that_was_given_up_leaves_the_turn_to_another() -> None:
     made, clock = breaker()
     fail(made, 3)
-    clock.moment = 1
+    clock.now = 1
     assert made.allows()
     made.left()
     assert state(made) == "open"

@@ -38,7 +38,7 @@ class Client:
         self.closed = True
 
 
-async def ask(cluster: DaxCluster, operation: str = "GetItem", **body: Any) -> dict[str, Any]:
+async def call(cluster: DaxCluster, operation: str = "GetItem", **body: Any) -> dict[str, Any]:
     return await cluster.call(operation, body, credentials=Credentials("a", "b"), target=tenancy().target)
 
 
@@ -52,7 +52,7 @@ async def test_the_client_is_made_when_it_is_first_needed_and_once() -> None:
 
     cluster = DaxCluster("c", connect, RULES)
     assert made == 0
-    await asyncio.gather(*(ask(cluster, ExpressionAttributeNames={}) for _ in range(2)))
+    await asyncio.gather(*(call(cluster, ExpressionAttributeNames={}) for _ in range(2)))
     assert made == 1
     await cluster.close()
     assert client.closed
@@ -69,7 +69,7 @@ async def test_answers_have_the_form_of_dynamodb() -> None:
         "ConsumedCapacity": {"CapacityUnits": Decimal("0.5")},
     }
     cluster = DaxCluster("c", lambda: client, RULES)
-    assert await ask(cluster, ExpressionAttributeNames={}) == {
+    assert await call(cluster, ExpressionAttributeNames={}) == {
         "Item": {"b": {"B": "AA=="}, "bs": {"BS": ["eA==", "eQ=="]}, "n": {"N": "1.5"}, "t": {"BOOL": True}},
         "ConsumedCapacity": {"CapacityUnits": 0.5},
     }
@@ -78,7 +78,7 @@ async def test_answers_have_the_form_of_dynamodb() -> None:
 
 async def test_what_the_client_writes_into_a_request_stays_there() -> None:
     cluster, names = DaxCluster("c", Client, RULES), {"#0": "PK"}
-    await ask(cluster, ExpressionAttributeNames=names)
+    await call(cluster, ExpressionAttributeNames=names)
     assert names == {"#0": "PK"}
     await cluster.close()
 
@@ -86,14 +86,14 @@ async def test_what_the_client_writes_into_a_request_stays_there() -> None:
 async def test_a_call_that_takes_too_long_is_given_up_and_its_thread_is_counted_until_it_ends() -> None:
     client = Client()
     cluster = DaxCluster("c", lambda: client, HASTY)
-    slow = await asyncio.gather(*(ask(cluster, "Query") for _ in range(2)), return_exceptions=True)
+    slow = await asyncio.gather(*(call(cluster, "Query") for _ in range(2)), return_exceptions=True)
     assert all(isinstance(each, DaxFailed) and not isinstance(each, DaxBusy) for each in slow)
     with pytest.raises(DaxBusy):
-        await ask(cluster, "Query")
+        await call(cluster, "Query")
     client.released.set()
     while cluster._busy:  # noqa: ASYNC110  threads tell nobody
         await asyncio.sleep(0.005)
-    assert await ask(cluster, "Query") == {}
+    assert await call(cluster, "Query") == {}
     await cluster.close()
 
 
@@ -103,7 +103,7 @@ async def test_whatever_the_client_raises_is_a_failure_of_the_cluster() -> None:
 
     cluster = DaxCluster("c", connect, RULES)
     with pytest.raises(DaxFailed) as caught:
-        await ask(cluster)
+        await call(cluster)
     assert "ValueError" in caught.value.message
     await cluster.close()
 
@@ -112,7 +112,7 @@ async def test_whatever_the_client_raises_is_a_failure_of_the_cluster() -> None:
 async def test_nothing_but_reads_can_be_asked(operation: str) -> None:
     cluster = DaxCluster("c", Client, RULES)
     with pytest.raises(KeyError):
-        await ask(cluster, operation)
+        await call(cluster, operation)
     await cluster.close()
 
 

@@ -14,7 +14,7 @@ from gateway.store.rows import Rows
 from gateway.store.table import Table
 from tests.store.cache.dax.conftest import cluster_at
 from tests.store.cache.dax.server import DaxNode
-from tests.store.cache.fixtures import MODEL, SUPPORT, THINGS, World, no_renewal, session, things
+from tests.store.cache.fixtures import MODEL, SUPPORT, THINGS, CachedStore, no_renewal, session, things
 from tests.store.fixtures import ACME
 
 pytestmark = pytest.mark.filterwarnings("ignore:datetime.datetime.utc:DeprecationWarning")
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:datetime.datetime.utc:Deprecatio
 AGES = Ages(items=60, pages=50)
 
 
-class LayeredWorld(World):
+class LayeredStore(CachedStore):
     def __init__(self, node: DaxNode) -> None:
         super().__init__()
         dax = DaxReads(MODEL.table, Clusters(cluster_at(node.endpoint)), AGES, clock=self.clock)
@@ -45,31 +45,31 @@ class LayeredWorld(World):
 
 
 @pytest.fixture
-async def both(node: DaxNode) -> AsyncIterator[LayeredWorld]:
-    world = LayeredWorld(node)
-    world.put("t")
-    yield world
+async def both(node: DaxNode) -> AsyncIterator[LayeredStore]:
+    store = LayeredStore(node)
+    store.put("t")
+    yield store
     node.trouble = None
-    await world.layers.close()
+    await store.layers.close()
 
 
-async def test_the_process_answers_first_then_the_cluster(both: LayeredWorld, node: DaxNode) -> None:
+async def test_the_process_answers_first_then_the_cluster(both: LayeredStore, node: DaxNode) -> None:
     assert [await both.source() for _ in range(3)] == ["dax", "cache", "cache"]
-    assert node.asked == {"GetItem": 1}
+    assert node.calls == {"GetItem": 1}
     assert both.calls == []
 
 
-async def test_together_they_are_not_older_than_declared(both: LayeredWorld) -> None:
+async def test_together_they_are_not_older_than_declared(both: LayeredStore) -> None:
     """What a cluster may have kept for 60 seconds the process keeps for 40 and not for 100."""
     await both.source()
-    both.clock.moment += 39.9 * 0.6
+    both.clock.now += 39.9 * 0.6
     assert await both.source() == "cache"
-    both.clock.moment += 40.1 - 39.9 * 0.6
+    both.clock.now += 40.1 - 39.9 * 0.6
     assert await both.source() == "dax"
 
 
 async def test_pages_for_which_the_cluster_takes_all_the_time_are_not_kept_again(
-    both: LayeredWorld, node: DaxNode
+    both: LayeredStore, node: DaxNode
 ) -> None:
     for _ in range(2):
         access = Access(session())
@@ -77,40 +77,40 @@ async def test_pages_for_which_the_cluster_takes_all_the_time_are_not_kept_again
         assert {call.source for call in access.calls} == {"dax"}
 
 
-async def test_own_writes_pass_both(both: LayeredWorld, node: DaxNode) -> None:
+async def test_own_writes_pass_both(both: LayeredStore, node: DaxNode) -> None:
     assert await both.rank("t") == 1
     # the cluster holds what was
-    before = World()
+    before = CachedStore()
     before.put("t", rank=1)
     node.memory = before.memory
     await both.update("t", rank=7)
     access = Access(session())
     assert await both.rank("t", access) == 7
     assert "dax" not in [call.source for call in access.calls]
-    both.clock.moment += 45
+    both.clock.now += 45
     assert await both.rank("t") == 7, "the process has forgotten it, and the cluster is still behind"
 
 
-async def test_what_another_process_wrote_is_read_past_both_once_it_is_known(both: LayeredWorld) -> None:
+async def test_what_another_process_wrote_is_read_past_both_once_it_is_known(both: LayeredStore) -> None:
     assert [await both.source() for _ in range(2)] == ["dax", "cache"]
     both.layers.forget_written(session(), things("t").keys)
     assert await both.source() == "table"
 
 
-async def test_a_role_that_sees_less_is_not_answered_by_either(both: LayeredWorld) -> None:
+async def test_a_role_that_sees_less_is_not_answered_by_either(both: LayeredStore) -> None:
     await both.source()
     assert [await both.source_for_support() for _ in range(2)] == ["table", "cache"]
     assert await both.source() == "cache"
 
 
 async def test_without_the_cluster_the_table_answers_and_the_process_remembers(
-    both: LayeredWorld, node: DaxNode
+    both: LayeredStore, node: DaxNode
 ) -> None:
     node.trouble = "error"
     assert [await both.source() for _ in range(2)] == ["table", "cache"]
 
 
-async def test_a_tenant_is_forgotten(both: LayeredWorld) -> None:
+async def test_a_tenant_is_forgotten(both: LayeredStore) -> None:
     await both.source()
     both.layers.forget(ACME)
     assert await both.source() == "dax"

@@ -13,7 +13,7 @@ from gateway.model.patterns import Counter, Listing, Lookup
 from gateway.model.role import STANDARD_ROLES, Role
 from gateway.model.types import Id, Integer, KeyString, Text
 from gateway.ops.policies.files import permissions_for
-from tests.graph.fixtures import Setting, World
+from tests.graph.fixtures import MemoryEndpoint, ServedModel
 
 GENRE = Entity(
     name="Genre",
@@ -73,7 +73,7 @@ CLERK = Role(name="clerk", description="writes genres only", writes=("Genre",))
 READER = Role(name="reader", description="writes its own notes", reads=("Note",), writes=("Note",), own=True)
 
 
-def shelf_model(*, atomic: bool = False, max_items: int = 60) -> Model:
+def books_model(*, atomic: bool = False, max_items: int = 60) -> Model:
     mutations = (
         *crud(GENRE),
         *crud(BOOK),
@@ -81,7 +81,7 @@ def shelf_model(*, atomic: bool = False, max_items: int = 60) -> Model:
         *bulk(*crud(BOOK), max_items=max_items, atomic=atomic),
     )
     domain = Domain(
-        name="shelf",
+        name="books",
         description="Books.",
         entities=(GENRE, BOOK, NOTE),
         patterns=PATTERNS,
@@ -91,57 +91,57 @@ def shelf_model(*, atomic: bool = False, max_items: int = 60) -> Model:
     return Model(domains=(domain,))
 
 
-DOMAIN = shelf_model().domains[0]
+DOMAIN = books_model().domains[0]
 
 
 @cache
-def _setting(*, atomic: bool) -> Setting:
-    model = shelf_model(atomic=atomic, max_items=9 if atomic else 60)
-    return Setting(model, build_schema(model), permissions_for(generated(model), model), [])
+def _served(*, atomic: bool) -> ServedModel:
+    model = books_model(atomic=atomic, max_items=9 if atomic else 60)
+    return ServedModel(model, build_schema(model), permissions_for(generated(model), model), [])
 
 
-def shelf(*, atomic: bool = False, **limits: Any) -> World:
-    return World(**limits, setting=_setting(atomic=atomic))
+def books(*, atomic: bool = False, **limits: Any) -> MemoryEndpoint:
+    return MemoryEndpoint(**limits, served=_served(atomic=atomic))
 
 
 RESULT = "results { index written %s { %s } errors { code field message } } writtenCount errors { code field }"
 
 
 async def send(
-    world: World, name: str, items: list[dict[str, Any]], select: str = "bookId", **more: Any
+    api: MemoryEndpoint, name: str, items: list[dict[str, Any]], select: str = "bookId", **more: Any
 ) -> dict[str, Any]:
     title, key, token = name[0].upper() + name[1:], more.get("key"), more.get("token", "acme/admin")
     field = next(word for word in ("genre", "book", "note") if name.lower().endswith(word))
     query = f"""mutation ($items: [{title[4:]}Input!]!, $key: String) {{
       {name}(input: {{items: $items}}, idempotencyKey: $key) {{ {RESULT % (field, select)} }} }}"""
-    payload: dict[str, Any] = (await world.ask(query, {"items": items, "key": key}, token=token))[name]
+    payload: dict[str, Any] = (await api.ask(query, {"items": items, "key": key}, token=token))[name]
     return payload
 
 
-async def stocked(world: World, books: int = 0) -> None:
-    made = await send(world, "bulkCreateGenre", [{"genreId": name, "title": name} for name in "gh"], "title")
+async def stocked(api: MemoryEndpoint, books: int = 0) -> None:
+    made = await send(api, "bulkCreateGenre", [{"genreId": name, "title": name} for name in "gh"], "title")
     assert made["writtenCount"] == 2
     if books:
         given = [{"bookId": f"b{n}", "genreId": "g", "title": "T", "code": f"c{n}"} for n in range(books)]
-        assert (await send(world, "bulkCreateBook", given))["errors"] == []
+        assert (await send(api, "bulkCreateBook", given))["errors"] == []
 
 
-def kept_right(world: World) -> int:
+def kept_right(api: MemoryEndpoint) -> int:
     """How many books there are, after the copies, codes and counters have been compared with them."""
-    rows = world.memory.rows
+    rows = api.memory.rows
     books = {row["bookId"]["S"]: row for (pk, _), row in rows.items() if "#BOOK#" in pk}
     copies = {sk: row for (pk, sk), row in rows.items() if "#INGENRE#" in pk and sk.startswith("BOOK#")}
     assert {sk.removeprefix("BOOK#") for sk in copies} == set(books)
     assert all(copy["title"] == books[sk.removeprefix("BOOK#")]["title"] for sk, copy in copies.items())
     codes = {pk.rsplit("#", 1)[-1] for pk, _ in rows if "#UNIQUE#" in pk}
     assert codes == {row["code"]["S"] for row in books.values() if "code" in row}
-    assert _count(world, "ALL_BOOKS") == len(books)
+    assert _count(api, "ALL_BOOKS") == len(books)
     for genre in "gh":
         inside = sum(row["genreId"]["S"] == genre for row in books.values())
-        assert _count(world, f"BOOKS_OF_GENRE#{genre}") == inside
+        assert _count(api, f"BOOKS_OF_GENRE#{genre}") == inside
     return len(books)
 
 
-def _count(world: World, name: str) -> int:
-    table = world.setting.model.table
-    return sum(int(row[table.counted]["N"]) for (pk, _), row in world.memory.rows.items() if f"#COUNT#{name}#" in pk)
+def _count(api: MemoryEndpoint, name: str) -> int:
+    table = api.served.model.table
+    return sum(int(row[table.counted]["N"]) for (pk, _), row in api.memory.rows.items() if f"#COUNT#{name}#" in pk)

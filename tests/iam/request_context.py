@@ -12,12 +12,12 @@ ENC, RCC, FIRST = "dynamodb:EnclosingOperation", "dynamodb:ReturnConsumedCapacit
 SPECIFIC, ALL, PROJECTED = "SPECIFIC_ATTRIBUTES", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"
 
 
-def ask(operation: str, **body: Any) -> tuple[Authorisation, ...]:
+def authorisations_of(operation: str, **body: Any) -> tuple[Authorisation, ...]:
     return authorisations(operation, body, PLACE)
 
 
 def single(operation: str, **body: Any) -> Authorisation:
-    found = ask(operation, **body)
+    found = authorisations_of(operation, **body)
     assert len(found) == 1
     return found[0]
 

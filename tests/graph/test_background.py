@@ -11,7 +11,7 @@ import pytest
 
 from gateway.graph import background
 from gateway.graph.background import checkpoint, in_background
-from tests.graph.fixtures import World
+from tests.graph.fixtures import MemoryEndpoint
 from tests.graph.test_loop_holds import LARGEST, NESTED, PAGES
 
 STEPS = 200
@@ -137,6 +137,6 @@ def longest() -> Iterator[Callable[[Callable[[], object]], int]]:
 
 @pytest.mark.parametrize("text", [LARGEST, NESTED, PAGES], ids=["largest", "nested", "pages"])
 def test_a_document_is_prepared_with_checkpoints(text: str, longest: Callable[[Callable[[], object]], int]) -> None:
-    documents = World().endpoint.documents
+    documents = MemoryEndpoint().endpoint.documents
     documents.prepare(text)  # what is remembered of the schema is remembered now
     assert longest(lambda: documents.prepare(f"{text} ")) < 17_000  # graphql-core hashes a whole operation

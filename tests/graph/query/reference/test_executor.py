@@ -28,7 +28,7 @@ async def run(world: World, text: str, variables: dict[str, Any], token: str = "
 
 
 async def test_a_variant_is_run_again_with_other_variables_and_for_other_tenants(world: World) -> None:
-    world.memory.rows["TENANT#globex#USER#u-1001", "PROFILE"]["name"] = {"S": "Robin of Globex"}
+    world.change("TENANT#globex#USER#u-1001", "PROFILE", name={"S": "Robin of Globex"})
     results = [
         await run(world, TEXT, {"id": "u-1001"}),
         await run(world, TEXT, {"id": "u-1002"}),

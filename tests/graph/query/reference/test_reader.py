@@ -96,7 +96,7 @@ async def test_a_window_is_checked_and_its_cursors_belong_to_the_tenant(reader: 
 @pytest.mark.parametrize("tenant", ["acme", "globex"])
 async def test_a_tenant_reads_the_key_in_its_own_partition(reader_for: MakeReader, world: World, tenant: str) -> None:
     reader = await reader_for(tenant=tenant)
-    world.memory.rows[f"TENANT#{tenant}#USER#u-1001", "PROFILE"]["name"] = {"S": f"Robin of {tenant}"}
+    world.change(f"TENANT#{tenant}#USER#u-1001", "PROFILE", name={"S": f"Robin of {tenant}"})
     user = await reader.item(reader.model.lookup("user"), {"userId": "u-1001"}, NAME)
     assert user is not None
     assert user.values["name"] == f"Robin of {tenant}"

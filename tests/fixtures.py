@@ -45,7 +45,7 @@ class SharedRow(dict[str, Any]):
     def _refuse(self, *given: object, **named: object) -> Any:
         raise TypeError("other tests have this row too: put a changed copy in its place, or `world.change` it")
 
-    __setitem__ = __delitem__ = __ior__ = pop = popitem = clear = update = setdefault = _refuse  # type: ignore[assignment]
+    __setitem__ = __delitem__ = __ior__ = pop = popitem = clear = update = setdefault = _refuse
 
 
 def rows_by_key(model: Model, items: Iterable[Row]) -> dict[tuple[str, str], Row]:

@@ -41,10 +41,10 @@ check-generated: $(STAMP) ## fail if one of these files is stale
 	$(DEMO) $(BIN)/gateway docs --check
 	$(DEMO) $(BIN)/gateway terraform-inputs --check
 
-test: $(STAMP) lint types imports ## lint, types, import rules, and tests with a sample of the random cases
-	$(PYTEST)
+test: $(STAMP) lint types imports ## lint, types, import rules, and tests: without slow ones, with a sample of the random cases
+	$(PYTEST) -m "not slow"
 
-coverage: $(STAMP) lint types imports ## make test with coverage; fails below 95 %
+coverage: $(STAMP) lint types imports ## make test with the slow tests and coverage; fails below 95 %
 	$(PYTEST) $(SELECTED) --cov --cov-report=term
 
 test-random: $(STAMP) ## run all random cases: 20,000 documents, 100,000 requests of each kind

@@ -230,6 +230,7 @@ def _begun_slowly(world: World) -> "subprocess.Popen[str]":
     return running
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_whatever_stops_it_the_same_command_goes_on(world: World, number: int) -> None:
     running = _begun_slowly(world)
@@ -245,6 +246,7 @@ def test_whatever_stops_it_the_same_command_goes_on(world: World, number: int) -
     assert world.rows() == expected()
 
 
+@pytest.mark.slow
 def test_a_second_ctrl_c_prints_no_traceback(world: World) -> None:
     running = _begun_slowly(world)
     for _ in range(2):

@@ -39,9 +39,7 @@ def stock(world: World, product: str) -> int:
 
 
 def fill(world: World, product: str, available: int) -> None:
-    found = row(world, f"PRODUCT#{product}", "STOCK")
-    assert found is not None
-    found["available"] = {"N": str(available)}
+    world.change(f"TENANT#acme#PRODUCT#{product}", "STOCK", available={"N": str(available)})
 
 
 def basket(*lines: tuple[str, int], **more: Any) -> dict[str, Any]:

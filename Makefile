@@ -14,7 +14,7 @@ DEMO := GATEWAY_DOMAINS='["gateway.demo.commerce", "gateway.demo.devices", "gate
 PYTEST := $(BIN)/pytest -n auto --dist loadscope --no-loadscope-reorder $(SLOW) --durations=15 -p tests.cpu
 # The random cases of which `make test` runs a sample.
 DRAWN_TESTS := tests/iam/dynamodb/test_partial_evaluation_random.py tests/store/cache/test_isolation.py tests/ops/importing/test_import.py \
-  tests/graph/subscription/test_resume_random.py
+  tests/graph/subscription/test_resume_random.py tests/model/test_soundness.py tests/simulation/test_run.py
 .PHONY: help install run generate check-generated test coverage test-random lint types imports format test-start test-engines test-chaos test-chaos-stream test-clients test-browser \
   test-terraform mutate-policies mutate-policies-formal prove prove-random check-protocols simulate bench bench-peers playground storefront lock clean
 
@@ -41,10 +41,10 @@ check-generated: $(STAMP) ## fail if one of these files is stale
 	$(DEMO) $(BIN)/gateway docs --check
 	$(DEMO) $(BIN)/gateway terraform-inputs --check
 
-test: $(STAMP) lint types imports ## lint, types, import rules, and tests with a sample of the random cases
-	$(PYTEST)
+test: $(STAMP) lint types imports ## lint, types, import rules, and tests: without slow ones, with a sample of the random cases
+	$(PYTEST) -m "not slow"
 
-coverage: $(STAMP) lint types imports ## make test with coverage; fails below 95 %
+coverage: $(STAMP) lint types imports ## make test with the slow tests and coverage; fails below 95 %
 	$(PYTEST) $(SELECTED) --cov --cov-report=term
 
 test-random: $(STAMP) ## run all random cases: 20,000 documents, 100,000 requests of each kind

@@ -1,7 +1,11 @@
 """Writes the tables of docs/settings.md from the settings: `python -m gateway.setting_docs docs/settings.md`."""
 
+import ast
+import inspect
 import json
 import sys
+from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -29,24 +33,32 @@ def fresh(page: str) -> str:
         model = None if first is None and not line.startswith("|") else _MODELS.get(first or "", model)
         name = (first or "").strip("`")
         is_setting = model is not None and first == f"`{name}`" and name in model.model_fields
-        lines.append(_row(name, model.model_fields[name]) if model is not None and is_setting else line)
+        lines.append(_row(name, model) if model is not None and is_setting else line)
     return "\n".join(lines) + "\n"
 
 
 def missing(page: str) -> list[str]:
     """The settings without a row."""
     rows = set(page.splitlines())
-    return [
-        name
-        for model in _MODELS.values()
-        for name, field in model.model_fields.items()
-        if _row(name, field) not in rows
-    ]
+    return [name for model in _MODELS.values() for name in model.model_fields if _row(name, model) not in rows]
 
 
-def _row(name: str, field: FieldInfo) -> str:
-    description = " ".join((field.description or "").split())
-    return f"| `{name}` | {_default(field)} | {description} |"
+def _row(name: str, model: type[BaseModel]) -> str:
+    description = " ".join(_descriptions(model).get(name, "").split())
+    return f"| `{name}` | {_default(model.model_fields[name])} | {description} |"
+
+
+@cache
+def _descriptions(model: type[BaseModel]) -> dict[str, str]:
+    """The texts below the fields. Pydantic would read the source of every model for them whenever a gateway starts."""
+    [defined] = ast.parse(inspect.getsource(model)).body
+    assert isinstance(defined, ast.ClassDef)  # noqa: S101  the source of a class at the top of its module
+    return {
+        field.target.id: text.value.value
+        for field, text in pairwise(defined.body)
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+        if isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant) and isinstance(text.value.value, str)
+    }
 
 
 def _default(field: FieldInfo) -> str:

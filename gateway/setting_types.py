@@ -65,7 +65,7 @@ Claim = Words | Annotated[list[Words], Field(min_length=1)]
 
 
 class _SettingsPart(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class ClientSettings(_SettingsPart):

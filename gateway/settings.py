@@ -63,7 +63,6 @@ class Settings(BaseSettings):
         frozen=True,
         enable_decoding=False,
         hide_input_in_errors=True,
-        use_attribute_docstrings=True,
     )
 
     # where the tenants' data is

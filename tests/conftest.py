@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # projects that tests make share what mypy knows of this package: checking it takes most of the time
 os.environ["MYPY_CACHE_DIR"] = str(Path(__file__).parents[1] / ".mypy_cache" / "projects")
 
-settings.register_profile("steady", deadline=None, max_examples=drawn(100, 30))
+settings.register_profile("steady", deadline=None, max_examples=drawn(100, 10))
 settings.load_profile("steady")
 
 

@@ -4,7 +4,7 @@ Settings, tokens, sessions, policies and the endpoint are the product's own. Onl
 in this process: `Memory` for DynamoDB, `MemorySts` for STS, and the development issuer, whose keys need no network.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -19,6 +19,7 @@ from gateway.demo import MODEL
 from gateway.demo.shops import SHOPS
 from gateway.graph.http.log_lines import WriteOperation, log_operation
 from gateway.model.demo import demo_examples
+from gateway.model.model import Model
 from gateway.sandbox.dev.seeds import canary, seed_items
 from gateway.sandbox.sandbox import Sandbox
 from gateway.settings import Settings
@@ -38,15 +39,28 @@ def aws() -> boto3.Session:
     return boto3.Session("AKID", "secret", region_name=REGION)
 
 
+class SharedRow(dict[str, Any]):
+    """A row that many tests begin with: to copy all of them takes longer than most tests. One replaces a row."""
+
+    def _refuse(self, *given: object, **named: object) -> Any:
+        raise TypeError("other tests have this row too: put a changed copy in its place, or `api.change` it")
+
+    __setitem__ = __delitem__ = __ior__ = pop = popitem = clear = update = setdefault = _refuse
+
+
+def rows_by_key(model: Model, items: Iterable[Row]) -> dict[tuple[str, str], Row]:
+    table = model.table
+    return {(row[table.pk]["S"], row[table.sk]["S"]): SharedRow(row) for row in items}
+
+
 @cache
 def demo_rows() -> dict[tuple[str, str], Row]:
     """The rows of the demo shop, for all tenants, by their keys."""
-    table = MODEL.table
-    return {(row[table.pk]["S"], row[table.sk]["S"]): row for row in seed_items(MODEL, NOW)}
+    return rows_by_key(MODEL, seed_items(MODEL, NOW))
 
 
 def demo_engine() -> Memory:
-    return Memory(MODEL.table, TABLE, rows={key: row.copy() for key, row in demo_rows().items()})
+    return Memory(MODEL.table, TABLE, rows=dict(demo_rows()))
 
 
 class MemoryApi:
@@ -69,6 +83,11 @@ class MemoryApi:
         """The data of an operation that must succeed; afterwards `memory.sent` holds its calls alone."""
         self.memory.sent.clear()
         return data_of(await self.post(query, variables, token))
+
+    def change(self, *key: str, **values: Any) -> None:
+        """Puts a row with these attributes in the place of the one with this key."""
+        pk, sk = key
+        self.memory.rows[pk, sk] = {**self.memory.rows[pk, sk], **values}
 
     @property
     def calls(self) -> list[str]:

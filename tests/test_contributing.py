@@ -15,6 +15,8 @@ from gateway.iam.language.errors import PolicyError
 from gateway.iam.language.evaluator import PolicySet, evaluate
 from gateway.iam.language.verdict import Allow, Authorisation, Deny
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 ROWS = dict(re.findall(r"^\| an? ([\w ]+) \| (.*) \| .*\|$", PAGE, re.MULTILINE))

@@ -33,3 +33,12 @@ async def test_a_role_that_may_not_write_is_refused(gateway: MemoryGateway, role
 async def test_a_token_that_is_not_signed_is_refused(gateway: MemoryGateway) -> None:
     assert (await post(gateway.client, ORDER, None, "acme/viewer")).status_code == 401
     assert gateway.calls == []
+
+
+async def test_a_row_that_other_tests_have_too_is_replaced_and_not_changed(gateway: MemoryGateway) -> None:
+    key = "TENANT#acme#PRODUCT#p-1001", "DETAILS"
+    with pytest.raises(TypeError, match="other tests have this row too"):
+        gateway.memory.rows[key]["title"] = {"S": "Hammer"}
+    gateway.change(*key, title={"S": "Hammer"})
+    assert (await gateway.ask('{ product(productId: "p-1001") { title } }'))["product"] == {"title": "Hammer"}
+    assert MemoryGateway().memory.rows[key]["title"] != {"S": "Hammer"}

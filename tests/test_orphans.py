@@ -18,6 +18,8 @@ TEST = """
 import subprocess, sys, time
 from tests.orphans import orphans_ended
 
+pytestmark = pytest.mark.slow
+
 with orphans_ended():
     # neither it nor its own child would notice that pytest is gone
     child = "import signal, subprocess, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"

@@ -22,6 +22,8 @@ from gateway.sandbox.server import HOST, free_port
 from gateway.settings import environment_with
 from tests.graphql_http import ask
 
+pytestmark = pytest.mark.slow
+
 PLACE = """mutation($n: Int!) { placeOrder(input: {userId: "u-1001", lines: [{productId: "p-1003", quantity: $n}]}) {
   order { orderId } errors { message } } }"""
 PATIENCE = 60

@@ -164,6 +164,7 @@ def test_announced_changes_need_an_old_schema(clean: Path) -> None:
     assert (result.exit_code, "needs --diff" in result.output, path.exists()) == (1, True, False)
 
 
+@pytest.mark.slow
 def test_ci_holds_the_schema_against_the_last_release(tmp_path: Path) -> None:
     """With the script that CI runs, in a repository of its own."""
     root = Path(__file__).parents[2]
@@ -265,6 +266,7 @@ def test_a_command_says_what_it_cannot_do(arguments: list[str], title: str) -> N
     assert "Traceback" not in result.output
 
 
+@pytest.mark.slow
 def test_ci_holds_the_policies_against_the_last_change(tmp_path: Path) -> None:
     """With the script that CI runs, in a repository of its own: a widening that the changelog does not name fails."""
     root = Path(__file__).parents[2]

@@ -80,10 +80,9 @@ async def test_prices_have_two_digits_after_the_point_as_dynamodb_stores_them(ap
     line = {"lineTotal": "0.30", "unitPrice": "0.10"}
     assert (order["total"], order["items"], order["lines"]) == ("0.30", [{"unitPrice": "0.10"}], [line])
     # the table drops the zeros
-    for row in api.memory.rows.values():
-        for name in ("price", "total", "unitPrice"):
-            if "N" in row.get(name, {}):
-                row[name] = {"N": str(Decimal(row[name]["N"]).normalize())}
+    for key, row in api.memory.rows.items():
+        numbers = [name for name in ("price", "total", "unitPrice") if "N" in row.get(name, {})]
+        api.change(*key, **{name: {"N": str(Decimal(row[name]["N"]).normalize())} for name in numbers})
     texts = (
         '{ product(productId: "n") { price } }',
         '{ products(productIds: ["n", "p-1002"]) { price } }',

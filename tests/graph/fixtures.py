@@ -32,7 +32,7 @@ from gateway.settings import Settings
 from gateway.store.plan import ReadLimits
 from gateway.testing.memory import Memory
 from gateway.testing.services import MemorySts, fetch_keys, settings
-from tests.fixtures import MemoryApi, aws, demo_rows
+from tests.fixtures import MemoryApi, aws, demo_rows, rows_by_key
 from tests.store import fixtures as store_fixtures
 from tests.store.fixtures import TABLE, tenancy
 
@@ -56,8 +56,7 @@ class ServedModel:
 
     @cached_property
     def rows(self) -> dict[tuple[str, str], dict[str, Any]]:
-        table = self.model.table
-        return {(row[table.pk]["S"], row[table.sk]["S"]): row for row in self.items}
+        return rows_by_key(self.model, self.items)
 
     @cached_property
     def loaded(self) -> ServedDomains:
@@ -114,8 +113,7 @@ class MemoryEndpoint(MemoryApi):
     client: AsyncClient = field(init=False)
 
     def __post_init__(self) -> None:
-        rows = {key: row.copy() for key, row in self.served.rows.items()}
-        self.memory = Memory(self.served.model.table, TABLE, rows=rows)
+        self.memory = Memory(self.served.model.table, TABLE, rows=dict(self.served.rows))
         services = Services(self.memory, MemorySts(), fetch_keys)
         endpoint = build_gateway(self._settings(), aws(), services=services, loaded=self.served.loaded).endpoint
         self.endpoint = replace(

@@ -62,7 +62,7 @@ def test_every_page_has_an_example(code: str) -> None:
 
 @pytest.mark.parametrize("code", OPERATIONS)
 async def test_an_operation_is_answered_as_the_example_says(api: MemoryEndpoint, code: str) -> None:
-    api.memory.rows["TENANT#acme#PRODUCT#p-1001", "STOCK"]["available"] = {"N": "3"}
+    api.change("TENANT#acme#PRODUCT#p-1001", "STOCK", available={"N": "3"})
     query, variables, role = OPERATIONS[code]
     answer = (await api.post(query, variables, f"acme/{role}")).json()
     assert form(answer) == form(json.loads(examples(code)[0]))

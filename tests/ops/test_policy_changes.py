@@ -13,6 +13,8 @@ from gateway.demo import MODEL
 from gateway.iam.policies.generate import documents
 from tests.cli.test_formal_commands import with_put
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = Path(__file__).parents[2] / "scripts" / "policy-changes"
 GATEWAY = Path(sys.executable).with_name("gateway")
 _SILENT = "# Changelog\n\n## Unreleased\n\n- nothing\n"

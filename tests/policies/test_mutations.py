@@ -9,6 +9,8 @@ from tests.policies.fixtures import SHIPPED
 from tests.policies.mutate import all_mutants, killer
 from tests.policies.mutations import Mutant, mutants
 
+pytestmark = pytest.mark.slow
+
 EVERY = 5
 
 

@@ -35,6 +35,8 @@ import sys
 from gateway.cli.dev import Dev, dev, while_it_runs
 from gateway.sandbox.ready import Options
 from gateway.sandbox.sandbox import Sandbox
+
+pytestmark = pytest.mark.slow
 sys.exit(dev(Dev(port=0, aws_port=0, dynamodb_endpoint=sys.argv[1], command=("{STUB}", *sys.argv[2:]))))
 """
 

@@ -17,6 +17,8 @@ from gateway.settings import environment_without
 from tests.stream.nats import NatsServer, nats_server
 from tests.stream.processes import PATIENCE, GatewayProcess, until
 
+pytestmark = pytest.mark.slow
+
 PRODUCT = '{ product(productId: "p-1001") { title } }'
 TENANT = "acme"
 

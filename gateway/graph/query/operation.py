@@ -263,6 +263,7 @@ class Documents:
         self.limits = limits
         # suggestions reveal the schema: they are allowed only with introspection
         self.discreet = not introspection
+        self._rules = rules_for
         # two generations: a requested document moves to the recent one, and when that is full, the older one is dropped
         self.recent: dict[str, ParsedDocument] = {}
         self._older: dict[str, ParsedDocument] = {}
@@ -340,7 +341,7 @@ class Documents:
             return visitors[-1]
 
         more = (NoSchemaIntrospectionCustomRule,) if self.discreet else ()
-        rules: list[Any] = [partial(visitor, rule) for rule in (*rules_for(text), *more)]
+        rules: list[Any] = [partial(visitor, rule) for rule in (*self._rules(text), *more)]
         try:
             return validate(self.schema, ast, rules, MAX_ERRORS, hide_suggestions=self.discreet)
         finally:

@@ -9,6 +9,7 @@ from typing import Any, Union, get_args, get_origin
 
 from gateway.model.types import AttributeType
 
+_PLAIN = (str, int, bool, float)
 _WORDS: Mapping[Any, str] = {str: "a string", int: "a whole number", float: "a number", bool: "True or False"}
 
 
@@ -21,6 +22,8 @@ def shape_faults(declared: Any, path: str = "", *, deep: bool = True) -> Iterato
 
 
 def _value_faults(value: Any, expected: Any, path: str, deep: bool) -> Iterator[str]:
+    if expected in _PLAIN and type(value) is expected:
+        return  # most values, and right
     kinds = get_args(expected) if get_origin(expected) in (Union, types.UnionType) else (expected,)
     several = [kind for kind in kinds if get_origin(kind) is tuple]
     if several and not any(_fits(value, kind) for kind in kinds if kind not in several):

@@ -32,7 +32,7 @@ class Shop:
 
     def open(self) -> "Shop":
         """With the rows of the demo, and replicas that stay as they are."""
-        self.memory.rows = {key: row.copy() for key, row in demo_rows().items()}
+        self.memory.rows = dict(demo_rows())
         self.memory.fall_behind()
         return self
 

@@ -39,9 +39,7 @@ def stock(api: MemoryEndpoint, product: str) -> int:
 
 
 def fill(api: MemoryEndpoint, product: str, available: int) -> None:
-    found = row(api, f"PRODUCT#{product}", "STOCK")
-    assert found is not None
-    found["available"] = {"N": str(available)}
+    api.change(f"TENANT#acme#PRODUCT#{product}", "STOCK", available={"N": str(available)})
 
 
 def basket(*lines: tuple[str, int], **more: Any) -> dict[str, Any]:

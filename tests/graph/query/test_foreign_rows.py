@@ -17,9 +17,9 @@ def poison(api: MemoryEndpoint, victim: str = "acme", owner: str = "globex") -> 
     theirs = [row for row in orders if row["PK"]["S"].startswith(prefix["owner"])]
     assert theirs
     for row in theirs:
-        row["note"] = {"S": SECRET}
-        for name in [name for name in row if name.startswith("GSI") and name.endswith("PK")]:
-            row[name] = {"S": row[name]["S"].replace(prefix["owner"], prefix["victim"])}
+        places = [name for name in row if name.startswith("GSI") and name.endswith("PK")]
+        moved = {name: {"S": row[name]["S"].replace(prefix["owner"], prefix["victim"])} for name in places}
+        api.change(row["PK"]["S"], row["SK"]["S"], note={"S": SECRET}, **moved)
 
 
 async def test_the_victims_listing_is_answered_without_the_foreign_rows(api: MemoryEndpoint) -> None:

@@ -169,7 +169,7 @@ residuals = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=drawn(600, 150))
+@settings(deadline=None, max_examples=drawn(600, 30))
 @given(residuals, st.lists(leading, max_size=3), st.dictionaries(texts, values, max_size=3), st.booleans())
 @example(Residual(), ["TENANT#globex#1"], {'x"PK': {"S": OWN}}, False)
 @example(Residual(), ["TENANT#globex#1"], {"x": {"M": {"PK": {"S": OWN}}}}, False)
@@ -193,7 +193,7 @@ tails = st.sampled_from(["ORDER#", "ORDER#2026#", "EMAIL#", "EMAIL", "E", "USER#
 below_tails = st.builds(lambda tail, text: f"{OWN}{tail}{text}", tails, texts | st.just("2026#1"))
 
 
-@settings(deadline=None, max_examples=drawn(600, 150))
+@settings(deadline=None, max_examples=drawn(600, 30))
 @given(residuals, tails, st.lists(below_tails | leading, min_size=1, max_size=3), st.booleans())
 @example(PERSONAL, "EMAIL", [f"{OWN}EMAIL#1"], False)
 @example(PERSONAL, "EMAIL#", [f"{OWN}EMAIL#1"], False)

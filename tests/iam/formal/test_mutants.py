@@ -6,6 +6,8 @@ from tests.policies.fixtures import SHIPPED
 from tests.policies.mutations import Mutant, mutants
 from tests.policies.solver_kills import fate
 
+pytestmark = pytest.mark.slow
+
 EVERY = 25
 
 

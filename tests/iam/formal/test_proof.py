@@ -44,6 +44,7 @@ def refuted(outcomes: list[TheoremOutcome]) -> list[tuple[str, str]]:
     return [(each.theorem.name, each.theorem.about) for each in outcomes if not each.proved]
 
 
+@pytest.mark.slow
 def test_every_theorem_holds_for_the_shipped_policies() -> None:
     found = about(MODEL, SHIPPED)
     outcomes = list(prove(theorems(found), DEPLOYMENT))

@@ -17,7 +17,7 @@ TAG = "aws:PrincipalTag/TenantId"
 VARIABLE = "${aws:PrincipalTag/TenantId}"
 
 # Machines differ: time is no property of a verdict.
-calm = settings(deadline=None, max_examples=drawn(80, 30), suppress_health_check=[HealthCheck.too_slow])
+calm = settings(deadline=None, max_examples=drawn(80, 10), suppress_health_check=[HealthCheck.too_slow])
 
 keys = st.sampled_from(
     ["dynamodb:LeadingKeys", "dynamodb:Attributes", "dynamodb:Select", TAG, "AWS:principaltag/tenantid"]

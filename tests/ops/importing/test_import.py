@@ -181,6 +181,7 @@ def test_an_entity_without_a_bulk_is_refused(tmp_path: Path) -> None:
     assert DOMAIN.mutations
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kills", [drawn(3, 1)])
 def test_after_kill_9_the_same_command_doubles_and_loses_nothing(running: Running, tmp_path: Path, kills: int) -> None:
     titles = [f"T{number:04}" for number in range(1_500)]

@@ -237,6 +237,7 @@ def _begun_slowly(migration: Migration) -> "subprocess.Popen[str]":
     return running
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_whatever_stops_it_the_same_command_goes_on(migration: Migration, number: int) -> None:
     running = _begun_slowly(migration)
@@ -252,6 +253,7 @@ def test_whatever_stops_it_the_same_command_goes_on(migration: Migration, number
     assert migration.rows() == expected()
 
 
+@pytest.mark.slow
 def test_a_second_ctrl_c_prints_no_traceback(migration: Migration) -> None:
     running = _begun_slowly(migration)
     for _ in range(2):

@@ -84,6 +84,7 @@ def git(*arguments: str, at: Path) -> None:
     subprocess.run(["git", *who, *arguments], cwd=at, check=True, capture_output=True)
 
 
+@pytest.mark.slow
 def test_the_check_names_a_widening_and_fails_until_it_is_announced(directory: Path, tmp_path: Path) -> None:
     old = tmp_path / "old"
     old.mkdir()
@@ -102,6 +103,7 @@ def test_the_check_names_a_widening_and_fails_until_it_is_announced(directory: P
     assert RUN.invoke(policies, [*arguments, "--announced", str(changelog)]).exit_code == 1
 
 
+@pytest.mark.slow
 def test_the_last_release_is_a_revision_of_git(directory: Path, tmp_path: Path) -> None:
     git("init", "-q", at=tmp_path)
     git("add", ".", at=tmp_path)

@@ -15,10 +15,14 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
+import pytest
+
 from gateway.cli.dev import aws_variables
 from gateway.sandbox.sandbox import Sandbox
 from gateway.sandbox.server import free_port, listen
 from gateway.settings import environment_with
+
+pytestmark = pytest.mark.slow
 
 PATIENCE = 120.0
 QUERY = json.dumps({"query": 'query Shop { product(productId: "p-1001") { title } }'})

@@ -38,7 +38,7 @@ IDS = [f"id{number}" for number in range(6)]
 ROLES = {"editor": EDITOR, "viewer": policies(sid="Viewer"), "support": SUPPORT}
 SESSIONS = {(tenant, role): session(tenant, role, policy) for tenant in TENANTS for role, policy in ROLES.items()}
 NAMES = frozenset({"thingId", "words", "word"})
-REQUESTS, PARTS, WORKERS = drawn(100_000, 16_000), drawn(4, 1), 100
+REQUESTS, PARTS, WORKERS = drawn(100_000, 6_000), drawn(4, 1), 100
 _CANARY = re.compile(r"canary-(\w+)-")
 
 

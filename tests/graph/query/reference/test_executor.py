@@ -28,7 +28,7 @@ async def run(api: MemoryEndpoint, text: str, variables: dict[str, Any], token: 
 
 
 async def test_a_variant_is_run_again_with_other_variables_and_for_other_tenants(api: MemoryEndpoint) -> None:
-    api.memory.rows["TENANT#globex#USER#u-1001", "PROFILE"]["name"] = {"S": "Robin of Globex"}
+    api.change("TENANT#globex#USER#u-1001", "PROFILE", name={"S": "Robin of Globex"})
     results = [
         await run(api, TEXT, {"id": "u-1001"}),
         await run(api, TEXT, {"id": "u-1002"}),

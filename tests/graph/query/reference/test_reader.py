@@ -100,7 +100,7 @@ async def test_a_tenant_reads_the_key_in_its_own_partition(
     reader_for: MakeReader, api: MemoryEndpoint, tenant: str
 ) -> None:
     reader = await reader_for(tenant=tenant)
-    api.memory.rows[f"TENANT#{tenant}#USER#u-1001", "PROFILE"]["name"] = {"S": f"Robin of {tenant}"}
+    api.change(f"TENANT#{tenant}#USER#u-1001", "PROFILE", name={"S": f"Robin of {tenant}"})
     user = await reader.item(reader.model.lookup("user"), {"userId": "u-1001"}, NAME)
     assert user is not None
     assert user.values["name"] == f"Robin of {tenant}"

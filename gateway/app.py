@@ -172,7 +172,8 @@ def build_gateway(
     persisted_documents, costs = persisted(settings, documents), cost_limits(settings, model)
     queue = FairQueue(settings.max_concurrent_operations, settings.max_queued_per_tenant)
     lanes = Lanes(model, table, cursors, reads, trusted=persisted_documents.trusted_hashes)
-    readiness = Readiness(pools(settings), PoolCheck(sessions.open, services.dynamodb, model).faults)
+    check = PoolCheck(sessions.open, sessions.open_anew, services.dynamodb, model)
+    readiness = Readiness(pools(settings), check.faults)
     if cache is not None and settings.stream != "off":
         invalidate(cache, services.bus)
     stream = _reader_inside(settings, model, aws, services.bus)

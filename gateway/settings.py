@@ -392,4 +392,7 @@ def _fault(item: Any) -> str:
     where = ".".join(str(part) for part in item["loc"])
     if item["type"] == "missing":
         return f"{where}: required; set {_PREFIX}{where.upper()}" if len(item["loc"]) == 1 else f"{where}: required"
+    if item["type"] == "too_short" and item["ctx"]["field_type"] == "Value":
+        # a secret, of which pydantic counts the characters as items
+        return f"{where}: expected at least {item['ctx']['min_length']} characters"
     return f"{where}: {item['msg'].removeprefix('Value error, ')}"

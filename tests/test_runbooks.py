@@ -39,3 +39,9 @@ def test_the_queries_of_the_log_have_a_command_that_runs_them() -> None:
     text = (RUNBOOKS / "README.md").read_text(encoding="utf-8")
     assert "aws logs start-query --log-group-name /gateway/$NAME" in text
     assert "aws logs get-query-results --query-id" in text
+
+
+def test_the_gateway_is_well_again_by_the_outcome_of_operations_because_failures_may_have_status_200() -> None:
+    last = (RUNBOOKS / "gateway.md").read_text(encoding="utf-8").rpartition("\n## It is over when\n")[2]
+    assert 'outcome in ["UNAVAILABLE", "TIMEOUT", "INTERNAL"]' in last
+    assert "status >=" not in last

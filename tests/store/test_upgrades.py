@@ -123,6 +123,15 @@ def test_upgrades_follow_each_other_from_where_the_item_stands(stored: dict[str,
     assert read(model(_chain()), row, "half") == {"half": half}
 
 
+def test_items_that_are_older_than_a_required_attribute_get_it_from_an_upgrade_that_needs_nothing() -> None:
+    colour = Attribute("colour", Text(20), "Added later.")
+    upgrade = Upgrade(to=2, needs=(), gives=("colour",), change=lambda old: {"colour": "white"})
+    grown = replace(BEFORE, attributes=(*BEFORE.attributes, colour), schema=2, upgrades=(upgrade,))
+    row = items_for(OLD, BEFORE, ACME, ticket(1))[0]
+    assert read(model(grown), row, "colour") == {"colour": "white"}
+    assert read(model(replace(grown, schema=1, upgrades=())), row, "colour") == {}
+
+
 @pytest.mark.parametrize("change", [lambda old: {"other": 1}, lambda old: {"givenName": old["nothing"]}])
 def test_an_upgrade_that_goes_wrong_is_reported(change: Any) -> None:
     broken = replace(AFTER, upgrades=(replace(SPLIT, change=change),))

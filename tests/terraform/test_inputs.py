@@ -41,9 +41,11 @@ _WRONG: dict[str, dict[str, Any]] = {
         "network": {"create": {"cidr": "10.0.0.0/26"}},
         "policies_dir": "/nowhere",
         "table_file": "/nowhere.json",
-        "keys": {"existing": {"data_arn": "alias/mine"}},
+        "keys": {
+            "existing": {"data_arn": "alias/mine", "operations_arn": _KEYS["operations"].replace("eu-west", "us-west")}
+        },
     },
-    "ipv6": {"network": {"create": {"cidr": "2001:db8::/56"}}},
+    "ipv6": {"network": {"create": {"cidr": "2001:db8::/56"}}, "issuers": [{**ISSUERS[0], "audience": [" "]}]},
     "both": {"network": {"create": {}, "existing": _VPC}},
     "size": {
         "network": {"create": {"zones": 6}},
@@ -53,11 +55,25 @@ _WRONG: dict[str, dict[str, Any]] = {
             "size": {"cpu": 512, "memory": 8192},
             "client_cidrs": ["2001:db8::/32"],
         },
+        "gateway_settings": {"drain_timeout_seconds": 101},
     },
-    "private": {"gateway": {"run": True, "image": _IMAGE, "internal": False, "certificate_arn": "arn:aws:acm:x"}},
+    "private": {
+        "gateway": {"run": True, "image": _IMAGE, "internal": False, "certificate_arn": "arn:aws:acm:x"},
+        "bus": {
+            "servers": ["tls://bus.example.com"],
+            "size": {"cpu": 256, "memory": 4096, "architecture": "arm"},
+        },
+    },
 }
 _EXPECTED = {
     "keys of an issuer in the clear": ("values", "Each `issuer` and `jwks_url` is an address with https://"),
+    "which addresses": (
+        "values",
+        "Not: http://issuer.example.com/, ftp://issuer.example.com/jwks.",
+    ),
+    "a blank audience": ("ipv6", "Each issuer needs an `audience` that is not empty"),
+    "which role of a silo": ("values", f"Missing: {_ARN}/silo."),
+    "a task that is killed while it drains": ("size", "are at most 110 together"),
     "an issuer without audience": ("values", "Each issuer needs an `audience` that is not empty"),
     "a gateway that runs no image": ("values", "`gateway.run` is true and `gateway.image` names no image"),
     "a silo whose role cannot be assumed": ("values", "`further_tenant_role_arns` does not name"),
@@ -77,10 +93,13 @@ _EXPECTED = {
     "no policies": ("small", "`gateway policies --directory DIRECTORY` writes all of them"),
     "no table": ("small", "`gateway terraform-inputs --path FILE` writes it"),
     "a key by its alias": ("small", "Name a key by its ARN"),
+    "a key of another region": ("small", "one of these is not in eu-west-1"),
     "a network of IPv6": ("ipv6", "The CIDR is a network of IPv4"),
     "to make a VPC and name one": ("both", "Either make a VPC (`create`) or name one (`existing`), and not both"),
     "more zones than there are": ("size", "`create.zones` asks for 6 zones, and eu-west-1 has 3"),
     "a task that Fargate does not have": ("size", "Fargate has no task of this size"),
+    "a task for the stream that Fargate does not have": ("private", "var.stream.size.memory is 4096"),
+    "a processor that Fargate does not have": ("private", "The architecture is `X86_64` or `ARM64`"),
     "clients with IPv6": ("size", "the load balancer has no IPv6 address"),
     "a public load balancer in private subnets": ("private", "One that faces the internet needs public ones"),
 }

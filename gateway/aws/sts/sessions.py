@@ -82,13 +82,20 @@ class Sessions:
 
         Raises `Forbidden`, `Unavailable` or `Throttled` if there is none.
         """
+        key = self._key(principal)
+        return self._serving(key) or await self._obtain(key)
+
+    async def open_anew(self, principal: Principal) -> Session:
+        """Opens a session at STS even if one is cached, so that it fails if STS does; it replaces the cached one."""
+        return await self._obtain(self._key(principal))
+
+    def _key(self, principal: Principal) -> SessionKey:
         # INVARIANT: the tenant is looked up before any cached session, so a suspended one is refused at once.
         tenancy = self._tenants.lookup(principal.tenant)
         role = self._roles.role_of(principal.roles)
         # INVARIANT: the session of an own-rows role belongs to its subject alone.
         subject = self._roles.subject_of(role, principal.subject)
-        key = SessionKey(principal.tenant, role, self._identity(principal, subject), tenancy, subject)
-        return self._serving(key) or await self._obtain(key)
+        return SessionKey(principal.tenant, role, self._identity(principal, subject), tenancy, subject)
 
     def _identity(self, principal: Principal, subject: str | None) -> str | None:
         if principal.support is not None:
@@ -256,8 +263,9 @@ class Sessions:
     def _failed(self, key: SessionKey, error: Exception) -> GatewayError:
         ours = error if isinstance(error, _EXPECTED) else Internal("the session could not be opened")
         ours.__cause__ = error.__cause__ if ours is error else error
-        said = ours.said.code if isinstance(ours, AwsError) else type(error).__name__
-        _log.warning("no session for tenant `%s` as `%s`: %s (%s)", key.tenant, key.role, ours.message, said)
+        code = ours.said.code if isinstance(ours, AwsError) else type(error).__name__
+        reason = f"{ours.message} ({code})" if code else ours.message
+        _log.warning("no session for tenant `%s` as `%s`: %s", key.tenant, key.role, reason)
         last = failure(copy_for_waiter(ours), self._failures.get(key), self._clock(), self._jitter(), self._rules)
         self._failures[key] = last
         self._failures.move_to_end(key)

@@ -29,6 +29,7 @@ from gateway.model.model import Model
 from gateway.model.role_reach import SUBJECT
 from gateway.model.tenant import TenantId, partition
 
+OpenSession = Callable[[Principal], Awaitable[Session]]
 Cause = Literal["role", "region", "endpoint", "table", "index", "key", "policy", "other"]
 
 _READINESS_SUBJECT: Final = "readiness"
@@ -69,17 +70,22 @@ class SampleRead:
 
 @dataclass(frozen=True, slots=True)
 class PoolCheck:
-    open_session: Callable[[Principal], Awaitable[Session]]
+    """`open_session` may return a cached session; `open_anew` asks STS, so that its outage is seen."""
+
+    open_session: OpenSession
+    open_anew: OpenSession
     client: DynamoDB = field(repr=False)
     model: Model
 
     async def faults(self, pool: TenantPool) -> tuple[PoolFault, ...]:
         reads = sample_reads(self.model)
+        # silos may be hundreds, and every check would call STS for each of them
+        open_session = self.open_anew if pool.required else self.open_session
         sessions: dict[str, Session] = {}
         for role in dict.fromkeys(read.role for read in reads):
             principal = Principal(pool.tenant, _READINESS_SUBJECT, frozenset((role,)), _READINESS_SUBJECT, 0)
             try:
-                sessions[role] = await self.open_session(principal)
+                sessions[role] = await open_session(principal)
             except GatewayError as error:
                 return (_session_fault(pool.tenancy, error),)
         for read in reads:

@@ -13,6 +13,11 @@ from gateway.sandbox.sandbox import Child
 _TICK_SECONDS = 0.2
 _START_SECONDS = 180.0
 _ANSWER_SECONDS = 2.0
+# the sandbox was made from the code as it was, and a restart would lose what was written meanwhile
+_RESTARTING = (
+    "the code has changed: restarting the gateway",
+    "(table, roles and rows stay: after a new index, role or required attribute, start `gateway dev` again)",
+)
 
 
 def until_healthy(child: Child, host: str, port: int, seconds: float = _START_SECONDS) -> None:
@@ -33,7 +38,7 @@ def supervise(
     try:
         for changed in changes:
             if changed:
-                report("the code has changed: restarting the gateway")
+                report(" ".join(_RESTARTING))
                 child.stop()
                 child, ended = start(), False
             elif not ended and child.process.poll() is not None:

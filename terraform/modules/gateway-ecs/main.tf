@@ -7,6 +7,17 @@ locals {
 
   bus_secrets = compact([try(var.bus.password_secret_arn, null)])
   environment = merge(var.environment, { GATEWAY_HOST = "0.0.0.0", GATEWAY_PORT = tostring(local.port) })
+
+  # MiB that a task may have, by its CPU units: https://docs.aws.amazon.com/AmazonECS/latest/developerguide/fargate-tasks-services.html
+  fargate_memory = {
+    "256"   = [512, 1024, 2048]
+    "512"   = range(1024, 4097, 1024)
+    "1024"  = range(2048, 8193, 1024)
+    "2048"  = range(4096, 16385, 1024)
+    "4096"  = range(8192, 30721, 1024)
+    "8192"  = range(16384, 61441, 4096)
+    "16384" = range(32768, 122881, 8192)
+  }
 }
 
 data "aws_region" "current" {}

@@ -159,17 +159,8 @@ variable "size" {
     error_message = "The architecture is `X86_64` or `ARM64`."
   }
 
-  # https://docs.aws.amazon.com/AmazonECS/latest/developerguide/fargate-tasks-services.html
   validation {
-    condition = contains(lookup({
-      "256"   = [512, 1024, 2048]
-      "512"   = range(1024, 4097, 1024)
-      "1024"  = range(2048, 8193, 1024)
-      "2048"  = range(4096, 16385, 1024)
-      "4096"  = range(8192, 30721, 1024)
-      "8192"  = range(16384, 61441, 4096)
-      "16384" = range(32768, 122881, 8192)
-    }, tostring(var.size.cpu), []), var.size.memory)
+    condition     = contains(lookup(local.fargate_memory, tostring(var.size.cpu), []), var.size.memory)
     error_message = "Fargate has no task of this size. With 256 CPU units it has 512, 1024 or 2048 MiB; with 512, 1024, 2048 or 4096 two to eight times as many MiB as units (of 4096 units up to 30720), in steps of 1024; with 8192 up to 61440 in steps of 4096; with 16384 up to 122880 in steps of 8192."
   }
 }
@@ -196,7 +187,7 @@ variable "stop_seconds" {
 
   validation {
     condition     = var.stop_seconds >= 2 && var.stop_seconds <= 120
-    error_message = "Fargate waits 2 to 120 seconds."
+    error_message = "Fargate waits 2 to 120 seconds until a task has stopped, and then kills it with its running requests: `drain_timeout_seconds` and `request_timeout_seconds` of the gateway are at most 110 together."
   }
 }
 
@@ -216,6 +207,16 @@ variable "stream" {
     size                = object({ cpu = number, memory = number, architecture = string })
   })
   default = null
+
+  validation {
+    condition     = var.stream == null ? true : contains(["X86_64", "ARM64"], var.stream.size.architecture)
+    error_message = "The architecture is `X86_64` or `ARM64`."
+  }
+
+  validation {
+    condition     = var.stream == null ? true : contains(lookup(local.fargate_memory, tostring(var.stream.size.cpu), []), var.stream.size.memory)
+    error_message = "Fargate has no task of this size. With 256 CPU units it has 512, 1024 or 2048 MiB; with 512, 1024, 2048 or 4096 two to eight times as many MiB as units (of 4096 units up to 30720), in steps of 1024; with 8192 up to 61440 in steps of 4096; with 16384 up to 122880 in steps of 8192."
+  }
 
   validation {
     condition     = var.stream == null ? true : !contains(keys(var.stream.environment), "GATEWAY_BUS_PASSWORD")

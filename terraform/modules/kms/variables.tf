@@ -41,6 +41,11 @@ variable "existing" {
     condition     = alltrue([for arn in values(var.existing) : arn == null ? true : can(regex("^arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Za-z0-9-]+$", arn))])
     error_message = "Name a key by its ARN (arn:aws:kms:REGION:ACCOUNT:key/ID); DynamoDB's policies take no alias."
   }
+
+  validation {
+    condition     = alltrue([for arn in values(var.existing) : arn == null ? true : try(split(":", arn)[3] == local.region, true)])
+    error_message = "A key encrypts only in its own region, and one of these is not in ${local.region}."
+  }
 }
 
 variable "rotation_days" {

@@ -29,7 +29,7 @@ variable "create" {
       cidrnetmask(var.create.cidr) != "" && cidrsubnet(var.create.cidr, 0, 0) == var.create.cidr &&
       tonumber(split("/", var.create.cidr)[1]) >= 16 && tonumber(split("/", var.create.cidr)[1]) <= 22, false
     )
-    error_message = "The CIDR is a network of IPv4 from /16 to /22, such as 10.64.0.0/20: it is cut into sixteen subnets."
+    error_message = "The CIDR is a network of IPv4 from /16 to /22, written with its first address, such as 10.64.0.0/20: it is cut into sixteen subnets."
   }
 
   validation {

@@ -69,7 +69,7 @@ module "gateway" {
   size                  = module.input.gateway.size
   tasks                 = module.input.gateway.tasks
   # draining and what is under way, with some time to spare
-  stop_seconds = min(120, ceil(module.input.gateway_settings.drain_timeout_seconds + module.input.gateway_settings.request_timeout_seconds + 10))
+  stop_seconds = ceil(module.input.gateway_settings.drain_timeout_seconds + module.input.gateway_settings.request_timeout_seconds + 10)
 }
 
 check "issuers_reachable" {

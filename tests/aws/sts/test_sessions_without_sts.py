@@ -69,6 +69,20 @@ async def test_an_expired_session_fails_closed(fault: Exception, expected: type[
         await setup.sessions.open(principal())
 
 
+async def test_a_session_that_is_opened_anew_shows_the_outage_and_takes_nothing_from_callers() -> None:
+    setup = session_setup()
+    first = await setup.sessions.open(principal())
+    setup.sts.fault = OUTAGE
+    with pytest.raises(Unavailable):
+        await setup.sessions.open_anew(principal())
+    assert await setup.sessions.open(principal()) is first
+    setup.sts.fault = None
+    setup.clock.now += 2
+    second = await setup.sessions.open_anew(principal())
+    assert second is not first
+    assert await setup.sessions.open(principal()) is second
+
+
 async def test_after_an_outage_a_session_is_opened_again() -> None:
     setup = session_setup()
     setup.sts.fault = OUTAGE
@@ -196,4 +210,4 @@ async def test_a_failure_is_logged_without_what_aws_said(caplog: pytest.LogCaptu
     setup.sts.fault = REFUSED
     with pytest.raises(Forbidden):
         await setup.sessions.open(principal())
-    assert caplog.messages == [f"no session for tenant `acme` as `viewer`: {REFUSED.message} ()"]
+    assert caplog.messages == [f"no session for tenant `acme` as `viewer`: {REFUSED.message}"]

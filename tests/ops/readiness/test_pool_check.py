@@ -38,7 +38,7 @@ async def open_session(principal: Principal) -> Session:
 
 
 def check(memory: Memory) -> PoolCheck:
-    return PoolCheck(open_session, memory, MODEL)
+    return PoolCheck(open_session, open_session, memory, MODEL)
 
 
 class Refusing(Memory):
@@ -81,9 +81,19 @@ async def test_nothing_is_sent_that_the_sessions_policies_do_not_allow() -> None
         return replace(session, permissions=PERMISSIONS(session.tenancy, tenant_id("globex"), session.role, None))
 
     memory = refusing()
-    [fault] = await PoolCheck(mixed_up, memory, MODEL).faults(POOL)
+    [fault] = await PoolCheck(mixed_up, mixed_up, memory, MODEL).faults(POOL)
     assert memory.sent == []
     assert "the session's own policies refuse it" in fault.message
+
+
+async def test_an_outage_of_sts_is_seen_although_sessions_are_cached_and_silos_do_not_call_it_each_time() -> None:
+    async def outage(principal: Principal) -> Session:
+        raise AnswerLate("sts did not answer in time")
+
+    checked = PoolCheck(open_session, outage, refusing(), MODEL)
+    [fault] = await checked.faults(POOL)
+    assert (fault.where, fault.cause) == ("session", "endpoint")
+    assert await checked.faults(replace(POOL, required=False)) == ()
 
 
 _LATE = AnswerLate("the database could not be reached in time")
@@ -145,5 +155,5 @@ async def test_a_session_that_is_not_given_is_named(error: GatewayError, cause: 
     async def refused(principal: Principal) -> Session:
         raise error
 
-    [fault] = await PoolCheck(refused, refusing(), MODEL).faults(POOL)
+    [fault] = await PoolCheck(refused, refused, refusing(), MODEL).faults(POOL)
     assert (fault.where, fault.cause) == ("session", cause)

@@ -53,7 +53,7 @@ async def test_a_model_without_the_standard_roles_is_checked_in_its_own(
         return Session(principal.tenant, role, Credentials("AKID", "secret"), place, found)
 
     memory = refusing()
-    assert await PoolCheck(open_session, memory, model).faults(POOL) == ()
+    assert await PoolCheck(open_session, open_session, memory, model).faults(POOL) == ()
     assert set(roles_used) == used
     assert len(roles_used) == len(used)
     read = {body.get("IndexName") for _, body in memory.sent}

@@ -1,4 +1,6 @@
 locals {
+  safe_address = "^(https://[^/?#@[:space:]]+|http://(127[.]0[.]0[.]1|localhost)(:[0-9]+)?)(/[^[:space:]]*)?$"
+
   typed = {
     capacity        = var.capacity, table = var.table, keys = var.keys, network = var.network, issuers = var.issuers
     revoke_sessions = var.revoke_sessions, gateway_settings = var.gateway_settings, gateway = var.gateway

@@ -109,15 +109,12 @@ variable "issuers" {
 
   # a key that comes in the clear can be replaced on its way; on this machine alone it has none
   validation {
-    condition = alltrue([
-      for address in concat(var.issuers[*].issuer, var.issuers[*].jwks_url) :
-      can(regex("^(https://[^/?#@[:space:]]+|http://(127[.]0[.]0[.]1|localhost)(:[0-9]+)?)(/[^[:space:]]*)?$", address))
-    ])
-    error_message = "Each `issuer` and `jwks_url` is an address with https://; http:// is taken for 127.0.0.1 and localhost alone."
+    condition     = alltrue([for address in concat(var.issuers[*].issuer, var.issuers[*].jwks_url) : can(regex(local.safe_address, address))])
+    error_message = "Each `issuer` and `jwks_url` is an address with https://; http:// is taken for 127.0.0.1 and localhost alone. Not: ${join(", ", [for address in concat(var.issuers[*].issuer, var.issuers[*].jwks_url) : address if !can(regex(local.safe_address, address))])}."
   }
 
   validation {
-    condition     = alltrue([for issuer in var.issuers : length(issuer.audience) > 0 && !contains(issuer.audience, "")])
+    condition     = alltrue([for issuer in var.issuers : length(issuer.audience) > 0 && alltrue([for name in issuer.audience : trimspace(name) != ""])])
     error_message = "Each issuer needs an `audience` that is not empty: without one, tokens for other programs would be taken."
   }
 }
@@ -202,11 +199,8 @@ variable "gateway_settings" {
   }
 
   validation {
-    condition = alltrue([
-      for silo in values(coalesce(var.gateway_settings.silos, {})) :
-      silo.tenant_role_arn == null ? true : contains(var.further_tenant_role_arns, silo.tenant_role_arn)
-    ])
-    error_message = "The gateway may not assume a role of `silos` that `further_tenant_role_arns` does not name: name each in both."
+    condition     = length(setsubtract(compact(values(coalesce(var.gateway_settings.silos, {}))[*].tenant_role_arn), var.further_tenant_role_arns)) == 0
+    error_message = "The gateway may not assume a role of `silos` that `further_tenant_role_arns` does not name: name each in both. Missing: ${join(", ", setsubtract(compact(values(coalesce(var.gateway_settings.silos, {}))[*].tenant_role_arn), var.further_tenant_role_arns))}."
   }
 }
 

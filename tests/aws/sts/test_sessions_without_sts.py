@@ -24,6 +24,7 @@ from tests.aws.tenant_fixtures import (
     settle,
     until_called,
 )
+from tests.graph.http.virtual_time import run_virtually
 
 
 @pytest.mark.parametrize("fault", [OUTAGE, ThroughputExceeded("slow down"), REFUSED, TOO_LARGE, OSError("boom")])
@@ -148,27 +149,33 @@ async def test_a_policy_too_large_is_asked_once_and_with_the_policy() -> None:
     assert [request.policy for request in setup.sts.requests] == [ROLES.policy("viewer")]
 
 
-async def test_a_slow_sts_is_given_up() -> None:
-    setup = session_setup(SessionRules(call_seconds=0.01))
-    setup.sts.gate.clear()
-    with pytest.raises(AnswerLate):
-        await setup.sessions.open(principal())
-    assert setup.sts.running == 0
+def test_a_slow_sts_is_given_up() -> None:
+    async def opened() -> None:
+        setup = session_setup()
+        setup.sts.gate.clear()
+        with pytest.raises(AnswerLate):
+            await setup.sessions.open(principal())
+        assert setup.sts.running == 0
+
+    run_virtually(opened())
 
 
-async def test_a_caller_that_waits_for_a_turn_behind_a_slow_sts_is_given_up_too() -> None:
-    setup = session_setup(SessionRules(calls=1, call_seconds=0.01))
-    setup.sts.gate.clear()
-    tenants = [tenant_id(f"tenant-{number}") for number in range(10)]
-    answers = await asyncio.gather(
-        *(setup.sessions.open(principal(tenant)) for tenant in tenants), return_exceptions=True
-    )
-    assert {type(answer) for answer in answers} == {AnswerLate, Throttled}
-    # they did not each get a turn of their own first
-    assert setup.calls < 10
-    setup.sts.gate.set()
-    setup.clock.now += 5
-    await setup.sessions.open(principal(tenants[-1]))
+def test_a_caller_that_waits_for_a_turn_behind_a_slow_sts_is_given_up_too() -> None:
+    async def opened() -> None:
+        setup = session_setup(SessionRules(calls=1))
+        setup.sts.gate.clear()
+        tenants = [tenant_id(f"tenant-{number}") for number in range(10)]
+        answers = await asyncio.gather(
+            *(setup.sessions.open(principal(tenant)) for tenant in tenants), return_exceptions=True
+        )
+        assert {type(answer) for answer in answers} == {AnswerLate, Throttled}
+        # they did not each get a turn of their own first
+        assert setup.calls < 10
+        setup.sts.gate.set()
+        setup.clock.now += 5
+        await setup.sessions.open(principal(tenants[-1]))
+
+    run_virtually(opened())
 
 
 async def test_a_slow_refresh_holds_nobody_up() -> None:

@@ -13,12 +13,11 @@ import pytest
 
 from tests.orphans import MARK, marked
 
+pytestmark = pytest.mark.slow
 PATIENCE = 120.0
 TEST = """
 import subprocess, sys, time
 from tests.orphans import orphans_ended
-
-pytestmark = pytest.mark.slow
 
 with orphans_ended():
     # neither it nor its own child would notice that pytest is gone

@@ -26,6 +26,7 @@ from gateway.sandbox.sandbox import Sandbox
 from gateway.sandbox.server import free_port, listen
 from tests.sandbox.wire import another_engine
 
+pytestmark = pytest.mark.slow
 PATIENCE = 300.0  # of a busy machine
 STUB = "tests.sandbox.stub_gateway"
 EVERYWHERE = "0.0.0.0"  # noqa: S104  # what is printed for it is tested
@@ -35,8 +36,6 @@ import sys
 from gateway.cli.dev import Dev, dev, while_it_runs
 from gateway.sandbox.ready import Options
 from gateway.sandbox.sandbox import Sandbox
-
-pytestmark = pytest.mark.slow
 sys.exit(dev(Dev(port=0, aws_port=0, dynamodb_endpoint=sys.argv[1], command=("{STUB}", *sys.argv[2:]))))
 """
 

@@ -102,7 +102,7 @@ async def streamed() -> AsyncIterator[Streamed]:
         await engine.close()
 
 
-async def until(holds: Callable[[], bool], seconds: float = 20) -> None:
+async def until(holds: Callable[[], bool], seconds: float = 120) -> None:
     with anyio.fail_after(seconds):
         while not holds():  # noqa: ASYNC110  # there is no event to wait for
             await anyio.sleep(0.005)

@@ -13,7 +13,6 @@ import pytest
 
 from tests.orphans import MARK, marked
 
-pytestmark = pytest.mark.slow
 PATIENCE = 120.0
 TEST = """
 import subprocess, sys, time

@@ -23,8 +23,6 @@ from gateway.sandbox.server import free_port, listen
 from gateway.serving.acceptor import bound
 from gateway.settings import environment_with
 
-pytestmark = pytest.mark.slow
-
 # how long a busy machine may take for anything; nothing waits that long unless it fails
 PATIENCE = 300.0
 # longer than the whole test: what ends earlier does not end because of the time

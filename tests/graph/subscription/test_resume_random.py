@@ -17,6 +17,8 @@ import pytest
 
 from gateway.errors import Unavailable
 from gateway.graph.global_id import read_global_id
+from gateway.graph.http import endpoint
+from gateway.graph.query.lane import lane
 from gateway.graph.subscription.event_reader import EventReader, WatchFailed
 from gateway.graph.subscription.subscription import Subscription
 from gateway.store.index_lag import INDEX_LAG_SECONDS
@@ -293,7 +295,8 @@ def unreliable(monkeypatch: pytest.MonkeyPatch, random: Random) -> None:
     async def at_once(work: Any, *given: Any) -> Any:
         return work(*given)
 
-    monkeypatch.setattr(asyncio, "to_thread", at_once)  # a thread would take real time
+    for module in (endpoint, lane):
+        monkeypatch.setattr(module, "in_background", at_once)  # a thread would take real time
     monkeypatch.setattr(EventReader, "read", slow_read)
     monkeypatch.setattr(InProcessBus, "replay", slow_replay)
     monkeypatch.setattr(Subscription, "_checked", slow_check)

@@ -59,7 +59,7 @@ async def test_result_and_exception_of_the_computation_are_returned() -> None:
 
 
 async def test_the_loop_runs_between_slices(monkeypatch: pytest.MonkeyPatch) -> None:
-    # a slice is a millisecond: about seven checkpoints of this clock
+    # a slice has about three checkpoints by this clock
     assert await turns_until_done(monkeypatch, 0.00015) > STEPS / 10
 
 
@@ -70,7 +70,7 @@ async def test_a_busy_loop_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_a_busy_loop_does_not_starve_the_computation(monkeypatch: pytest.MonkeyPatch) -> None:
-    # one slice in ten milliseconds, for each checkpoint
+    # a slice for each checkpoint, and a few turns of the loop between two slices
     assert await turns_until_done(monkeypatch, 0.0011) < STEPS * 15
 
 

@@ -24,6 +24,7 @@ from gateway.model.staleness import Staleness
 from gateway.model.table import Index
 from gateway.model.tenant import TenantId
 from gateway.model.types import Wire
+from gateway.pacer import Pacer
 from gateway.store import wire
 from gateway.store.access import Access, Call, authorize, gather_or_cancel, gather_settled
 from gateway.store.cache.read_path import Cache, ReadOptions, Via
@@ -59,6 +60,7 @@ class Table:
         self._rows = rows or Rows(model)
         self._cache = cache
         self.sizes = ItemSizes(model)
+        self.pacer = Pacer()  # of all operations that use the table
 
     @property
     def foreign_rows(self) -> int:

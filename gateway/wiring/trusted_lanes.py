@@ -35,7 +35,7 @@ async def prepare_trusted(endpoint: Endpoint, sessions: list[Session]) -> None:
         for session in sessions:
             documents = endpoint.views[session.role][0] if session.role in endpoint.views else endpoint.documents
             for text in endpoint.persisted.trusted_texts:
-                await _prepare(endpoint, await _document(documents, text), session)
+                await _prepare(endpoint, await _document(endpoint, documents, text), session)
     except Exception:
         _LOG.exception("lanes of trusted documents are made at their first use instead")
 
@@ -47,9 +47,9 @@ async def _prepare(endpoint: Endpoint, document: ParsedDocument, session: Sessio
             await endpoint.lanes.prepare(variant, session)
 
 
-async def _document(documents: Documents, text: str) -> ParsedDocument:
+async def _document(endpoint: Endpoint, documents: Documents, text: str) -> ParsedDocument:
     document = documents.known(text)
     if document is None:
-        document = await in_background(documents.prepare, text)
+        document = await in_background(endpoint.reference.table.pacer, documents.prepare, text)
         documents.remember(text, document)
     return document

@@ -11,6 +11,7 @@ import pytest
 
 from gateway.graph import background
 from gateway.graph.background import checkpoint, in_background
+from gateway.pacer import Pacer
 from tests.graph.fixtures import MemoryEndpoint
 from tests.graph.test_loop_holds import LARGEST, NESTED, PAGES
 
@@ -28,7 +29,7 @@ class Clock:
         return next(self._ticks) * self._step
 
 
-async def turns_until_done(monkeypatch: pytest.MonkeyPatch, step: float) -> int:
+async def turns_until_done(monkeypatch: pytest.MonkeyPatch, step: float, pacer: Pacer | None = None) -> int:
     """The turns of the loop while a computation with many checkpoints runs."""
     monkeypatch.setattr(background, "perf_counter", Clock(step))
     turns = 0
@@ -45,7 +46,7 @@ async def turns_until_done(monkeypatch: pytest.MonkeyPatch, step: float) -> int:
 
     with monkeypatch.context() as patch:
         patch.setattr(background._Slices, "_grant", counted)
-        await in_background(work)
+        await in_background(pacer or Pacer(), work)
     return turns
 
 
@@ -53,9 +54,9 @@ async def test_result_and_exception_of_the_computation_are_returned() -> None:
     def fails(text: str) -> None:
         raise ValueError(text)
 
-    assert await in_background(lambda: threading.current_thread() is not threading.main_thread())
+    assert await in_background(Pacer(), lambda: threading.current_thread() is not threading.main_thread())
     with pytest.raises(ValueError, match="why"):
-        await in_background(fails, text="why")
+        await in_background(Pacer(), fails, text="why")
 
 
 async def test_the_loop_runs_between_slices(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,6 +75,19 @@ async def test_a_busy_loop_does_not_starve_the_computation(monkeypatch: pytest.M
     assert await turns_until_done(monkeypatch, 0.0011) < STEPS * 15
 
 
+class Busy(Pacer):
+    """Operations that never end."""
+
+    @property
+    def active(self) -> bool:
+        return True
+
+
+async def test_while_operations_run_the_computation_rests_after_each_slice(monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = await turns_until_done(monkeypatch, 0.00015)
+    assert await turns_until_done(monkeypatch, 0.00015, Busy()) > 3 * alone
+
+
 def test_the_computation_ends_without_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(background, "_STOPPED", 0.01)
     started, stopped, ended = threading.Event(), threading.Event(), threading.Event()
@@ -87,7 +101,7 @@ def test_the_computation_ends_without_the_loop(monkeypatch: pytest.MonkeyPatch) 
         ended.set()
 
     async def stop_midway() -> None:
-        task = asyncio.create_task(in_background(work))
+        task = asyncio.create_task(in_background(Pacer(), work))
         await asyncio.to_thread(started.wait)
         task.cancel()
 

@@ -122,6 +122,7 @@ def _unpacked(key: SessionKey, parked: bytes, permissions_for: PermissionsFor) -
         texts[access : access + secret].decode(),
         (b64encode(token) if decoded else token).decode() or None,
         expires_at,
+        key.tenant,
     )
     return Session(
         tenant=key.tenant,

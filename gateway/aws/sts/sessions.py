@@ -236,7 +236,8 @@ class Sessions:
         except TimeoutError as error:
             raise AnswerLate("sts did not answer in time") from error
         # the earlier of both clocks counts: ours may be behind that of AWS, or ahead
-        credentials = replace(credentials, expires_at=min(credentials.expires_at, asked_at + self._rules.seconds))
+        expires_at = min(credentials.expires_at, asked_at + self._rules.seconds)
+        credentials = replace(credentials, expires_at=expires_at, owner=key.tenant)
         usable = credentials.expires_at - self._rules.margin - asked_at
         first, last = self._rules.refresh
         refresh_at = asked_at + usable * (first + (last - first) * self._jitter())

@@ -16,6 +16,7 @@ from gateway.aws.wire.response import AwsResponse
 from gateway.aws.wire.retry import Budget, Retries, RetryRules
 from gateway.aws.wire.signer import Form, Signer
 from gateway.errors import DeadlineExceeded
+from gateway.pacer import Pacer
 
 T = TypeVar("T")
 # event loops fire timers up to this much early
@@ -81,6 +82,7 @@ class AwsClient:
         self._on_retry = on_retry
         self._before_retry = before_retry
         self._pool = ConnectionPool(limits, tls)
+        self._requests, self._responses = Pacer(), Pacer()
         # targets come from settings, so there are few
         self._routes: dict[AwsTarget, _Route] = {}
         self._last: _Route | None = None
@@ -117,18 +119,23 @@ class AwsClient:
         lane, signer, budget, retries = route.lane, route.signer, route.budget, None
         now = route.clock()
         end = now + self._limits.total_seconds if deadline is None else min(deadline, now + self._limits.total_seconds)
+        requests, responses, tenant = self._requests, self._responses, credentials.owner
         if end <= now:
             raise DeadlineExceeded("there was no time left to ask the database")
         while True:
             offset = signer.offset
             try:
-                connection = lane.take() or await lane.open(end, credentials.access_key)
+                if not (requests.alone and requests.tenant == tenant) and not requests.step_at_once(tenant):
+                    await requests.step(tenant)
+                connection = lane.take() or await lane.open(end, tenant)
                 try:
                     request = signer.request(form, credentials, content, time.time() + offset)
                     answer = await connection.exchange(request, end)
                 finally:
                     # INVARIANT: a connection whose response was not received completely is not used again.
                     lane.release(connection)
+                if not (responses.alone and responses.tenant == tenant) and not responses.step_at_once(tenant):
+                    await responses.step(tenant)
                 result = read(answer if isinstance(answer, bytes) else self._service.body_of(answer))
             except AwsError as error:
                 retries = retries or Retries(self._retry, budget)

@@ -13,6 +13,7 @@ class Credentials:
     session_token: str | None = field(default=None, repr=False)
     # seconds since the epoch; static credentials never expire
     expires_at: float = inf
+    owner: str = field(default="", compare=False)  # the tenant of a session: tenants take turns on the wire
     # the latest derived signing key and its scope, kept for as long as the credentials
     scope: object = field(default=None, init=False, repr=False, compare=False)
     signing_key: bytes = field(default=b"", init=False, repr=False, compare=False)

@@ -14,8 +14,8 @@ class EndpointPool:
     """The connections to one endpoint.
 
     A slot is the right to have a connection. It belongs to an idle connection, or to the request that uses or opens
-    one. It is passed to a waiting request. Sessions take turns, so that one whose operation makes a hundred calls at
-    once does not hold up the others; of one session, the request that has waited longest is next.
+    one. It is passed to a waiting request. Tenants take turns, so that one whose operation makes a hundred calls at
+    once does not hold up the others; of one tenant, the request that has waited longest is next.
     """
 
     def __init__(self, endpoint: AwsEndpoint, limits: WireLimits, tls: ssl.SSLContext | None) -> None:
@@ -25,8 +25,7 @@ class EndpointPool:
         self._free_slots = limits.connections
         self._idle: list[Connection] = []
         self._alive: set[Connection] = set()
-        # by the access key of their session, the next session first; a waiting request gets a connection, or a slot to
-        # open its own
+        # the next tenant first; a waiting request gets a connection, or a slot to open its own
         self._waiting: dict[str, deque[asyncio.Future[Connection | None]]] = {}
         self._closed = False
 
@@ -39,13 +38,13 @@ class EndpointPool:
             self._pass_on_slot()
         return None
 
-    async def open(self, deadline: float, access_key: str = "") -> Connection:
+    async def open(self, deadline: float, tenant: str = "") -> Connection:
         """Opens a new connection, or waits for one that is released."""
         if self._closed:
             raise _closed()
         if self._free_slots:
             self._free_slots -= 1
-        elif (given := await self._wait(deadline, access_key)) is not None:
+        elif (given := await self._wait(deadline, tenant)) is not None:
             return given
         try:
             return await self._connect(deadline)
@@ -82,18 +81,18 @@ class EndpointPool:
         if ends:
             await asyncio.wait(ends)
 
-    async def _wait(self, deadline: float, access_key: str) -> Connection | None:
+    async def _wait(self, deadline: float, tenant: str) -> Connection | None:
         waiter: asyncio.Future[Connection | None] = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(access_key, deque()).append(waiter)
+        self._waiting.setdefault(tenant, deque()).append(waiter)
         try:
             async with asyncio.timeout_at(deadline):
                 return await waiter
         except BaseException as error:
-            queue = self._waiting.get(access_key)
+            queue = self._waiting.get(tenant)
             if queue is not None and waiter in queue:
                 queue.remove(waiter)
                 if not queue:
-                    del self._waiting[access_key]
+                    del self._waiting[tenant]
             elif waiter.done() and not waiter.cancelled() and waiter.exception() is None:
                 # INVARIANT: a connection or slot that was granted just as the request gave up goes to the next one.
                 self._give_back(waiter.result())
@@ -140,11 +139,11 @@ class EndpointPool:
 
     def _next_waiting(self) -> "asyncio.Future[Connection | None] | None":
         while self._waiting:
-            access_key = next(iter(self._waiting))
-            queue = self._waiting.pop(access_key)
+            tenant = next(iter(self._waiting))
+            queue = self._waiting.pop(tenant)
             waiter = queue.popleft()
             if queue:
-                self._waiting[access_key] = queue  # after all others
+                self._waiting[tenant] = queue  # after all others
             if not waiter.done():
                 return waiter
         return None

@@ -66,6 +66,7 @@ SUPPORT = "supportAccess"
 SUBSCRIPTION = "subscription"
 READ = "gateway.request"  # the scope key under which an event stream finds a request that was already read
 _OK = int(HTTPStatus.OK)
+_PACED_REFUSALS = 16
 _ANSWERING = 0.1  # the share of its time that a mutation reserves for the response
 
 
@@ -121,6 +122,8 @@ class Endpoint:
         except EventStreamWanted as wanted:
             await self.event_stream({**scope, READ: wanted.request}, receive, send)
             return
+        if log.access is None:
+            await self._pace_refusal(log)
         if log.estimate is not None and (log.priced or log.explained):
             answer.content["extensions"] = _extensions(log, log.estimate, self.reference.table.sizes)
         access = log.access
@@ -195,6 +198,13 @@ class Endpoint:
             self.running.finish(running)
             del scope[DISCONNECT]
 
+    async def _pace_refusal(self, log: RequestLog) -> None:
+        """Spreads the refusals of a tenant, or of callers without a valid token; if many wait, it does not wait too."""
+        tenant = log.principal.tenant if log.principal is not None else ""
+        pacer = self.reference.table.pacer
+        if not pacer.step_at_once(tenant) and pacer.waiting(tenant) < _PACED_REFUSALS:
+            await pacer.step(tenant)
+
     async def prepared(
         self, request: GraphQLRequest, log: RequestLog, running: RunningRequest, method: str
     ) -> tuple[ReferenceExecutor, Admitted] | HttpResponse:
@@ -223,7 +233,7 @@ class Endpoint:
         limit = self.limits.body_bytes
         await self.preparing.acquire(tenant, body.size or limit, running.deadline)
         try:
-            return await in_background(body.read, limit, self.documents.limits.values)
+            return await in_background(self.reference.table.pacer, body.read, limit, self.documents.limits.values)
         finally:
             self.preparing.release()
 
@@ -262,7 +272,7 @@ class Endpoint:
         try:
             document = documents.known(text)
             if document is None:
-                document = await in_background(documents.prepare, text)
+                document = await in_background(self.reference.table.pacer, documents.prepare, text)
                 documents.remember(text, document)
             return document
         finally:
@@ -316,6 +326,9 @@ class Endpoint:
         if not self.queue.acquire_at_once():
             await self.queue.acquire(session.tenant, OPERATION_COST + admitted.estimate, running.deadline)
         try:
+            pacer, tenant = reference.table.pacer, session.tenant
+            if not (pacer.alone and pacer.tenant == tenant) and not pacer.step_at_once(tenant):
+                await pacer.step(tenant)
             if not is_query:
                 if admitted.operation.kind == SUBSCRIPTION:
                     raise EventStreamWanted(request)

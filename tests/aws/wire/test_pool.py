@@ -96,7 +96,7 @@ async def test_sessions_wait_in_turn_however_many_requests_one_of_them_has() -> 
         order: list[str] = []
 
         async def request(name: str) -> None:
-            given = await lane.open(soon(), access_key=name[0])
+            given = await lane.open(soon(), tenant=name[0])
             order.append(name)
             lane.release(given)
 

@@ -21,6 +21,7 @@ from gateway.graph.http import endpoint
 from gateway.graph.query.lane import lane
 from gateway.graph.subscription.event_reader import EventReader, WatchFailed
 from gateway.graph.subscription.subscription import Subscription
+from gateway.pacer import Pacer
 from gateway.store.index_lag import INDEX_LAG_SECONDS
 from gateway.stream.bus import InProcessBus
 from tests.drawn import drawn
@@ -292,7 +293,7 @@ def unreliable(monkeypatch: pytest.MonkeyPatch, random: Random) -> None:
         await asyncio.sleep(random.uniform(0, SLOWEST))
         return notes
 
-    async def at_once(work: Any, *given: Any) -> Any:
+    async def at_once(pacer: Pacer, work: Any, *given: Any) -> Any:
         return work(*given)
 
     for module in (endpoint, lane):

@@ -224,7 +224,7 @@ class Lanes:
         variant = key[0]
         async with self._turn:
             try:
-                made: Lane | None = await in_background(self.make, variant.tree, access)
+                made: Lane | None = await in_background(self._table.pacer, self.make, variant.tree, access)
             except NoLane:
                 made = None
         self._made[key] = made

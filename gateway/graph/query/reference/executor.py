@@ -4,7 +4,7 @@ It runs every operation that no lane runs: mutations, introspection, new documen
 falls back. All errors at execution time come from it.
 """
 
-from asyncio import CancelledError
+from asyncio import CancelledError, ensure_future
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -38,7 +38,7 @@ from graphql.type.definition import GraphQLResolveInfoHelpers
 from gateway.graph.query.arguments import MAX_ERRORS, Variables
 from gateway.graph.query.operation import Operation, ParsedDocument, Variant
 from gateway.graph.query.reference.direct_mutation import DirectMutation, direct_mutation
-from gateway.graph.query.reference.pieces import AT_ONCE, PIECE, TurnOrder
+from gateway.graph.query.reference.pieces import AT_ONCE, PIECE
 from gateway.graph.query.reference.reader import Reader
 from gateway.graph.query.reference.resolvers import Context, ListEvent, Resolver, is_attribute
 from gateway.graph.query.tree import RootField
@@ -104,24 +104,25 @@ class _Executor(Executor[None]):
         items: Sequence[Any],
     ) -> list[Any]:
         completed: list[Any] = []
-        later: list[int] = []
+        later: list[int] = []  # indexes of what is completed after a read
+        begun = 0  # of these
         try:
             for start in range(0, len(items), PIECE):
                 await self.reader.pieces.turn(min(PIECE, len(items) - start))
                 self.room = _ROOM * PIECE
-                for index in range(start, min(start + PIECE, len(items))):
-                    item, item_path = items[index], path.add_key(index, None)
-                    if self.is_awaitable(item):
-                        completed.append(
-                            self.complete_awaitable_list_item_value(item, item_type, fields, info, item_path, None)
-                        )
-                        later.append(index)
-                    elif self.complete_list_item_value(item, completed, item_type, fields, info, item_path, None):
-                        later.append(index)
+                later.extend(
+                    index
+                    for index in range(start, min(start + PIECE, len(items)))
+                    if self._list_item_waits(items[index], completed, item_type, fields, info, path.add_key(index))
+                )
                 self.room = 0
-        except CancelledError:
+                # these begin to read now; otherwise those of all pieces would begin in the same turn
+                for index in later[begun:]:
+                    completed[index] = ensure_future(completed[index])
+                begun = len(later)
+        except CancelledError:  # while it waits for a turn, when all of them have begun
             for index in later:
-                completed[index].close()
+                completed[index].cancel()
             raise
         except Exception:
             self.settle_in_background([completed[index] for index in later])
@@ -133,6 +134,21 @@ class _Executor(Executor[None]):
         for index, value in zip(later, values, strict=True):
             completed[index] = value
         return completed
+
+    def _list_item_waits(
+        self,
+        item: Any,
+        completed: list[Any],
+        item_type: GraphQLOutputType,
+        fields: FieldDetailsList,
+        info: GraphQLResolveInfo[Any],
+        path: Path,
+    ) -> bool:
+        """Appends the completed item, or what completes it; returns whether that waits for a read."""
+        if not self.is_awaitable(item):
+            return self.complete_list_item_value(item, completed, item_type, fields, info, path, None)
+        completed.append(self.complete_awaitable_list_item_value(item, item_type, fields, info, path, None))
+        return True
 
     def complete_object_value(
         self,
@@ -318,7 +334,6 @@ class ReferenceExecutor:
     discreet: bool  # whether errors omit suggestions, which reveal names of the schema
     leaves: Mapping[GraphQLOutputType, GraphQLLeafType] = field(init=False, repr=False)
     attributes: Attributes = field(init=False, repr=False)
-    pace: TurnOrder = field(default_factory=TurnOrder, init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "leaves", _leaves(self.schema))
@@ -337,7 +352,7 @@ class ReferenceExecutor:
 
         `sent` are the variables of the request, and `variables` the same after coercion; `event` is for a subscription.
         """
-        reader = Reader(self.model, self.table, access, self.cursors, self.limits, self.pace)
+        reader = Reader(self.model, self.table, access, self.cursors, self.limits)
         writer = Writer(self.model, self.table, access, self.act)
         try:
             context = Context(reader, writer, variant.tree.places, variables, event)

@@ -2,38 +2,19 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, Final, TypeVar
 
-from aiodataloader import DataLoader, Loader, dispatch_queue
+from aiodataloader import DataLoader, Loader, failed_dispatch
+
+from gateway.pacer import Pacer
 
 AT_ONCE: Final = 64  # objects that every request may complete without waiting
-PIECE: Final = 32  # objects, about a millisecond
+PIECE: Final = 16  # objects, about half a millisecond
 _START_TURNS: Final = 64  # of the event loop, in which a part that will be completed begins to wait for its turn
 
 KeyT = TypeVar("KeyT")
 ValueT = TypeVar("ValueT")
-
-
-class TurnOrder:
-    """In each turn of the event loop, one request of the process completes a piece; requests take turns."""
-
-    __slots__ = ("_requests",)
-
-    def __init__(self) -> None:
-        self._requests: deque[Pieces] = deque()
-
-    def add(self, request: "Pieces") -> None:
-        self._requests.append(request)
-        if len(self._requests) == 1:
-            asyncio.get_running_loop().call_soon(self._next)
-
-    def _next(self) -> None:
-        request = self._requests.popleft()
-        if request.release():
-            self._requests.append(request)
-        if self._requests:
-            asyncio.get_running_loop().call_soon(self._next)
 
 
 class Pieces:
@@ -43,10 +24,11 @@ class Pieces:
     makes as many calls as one completed at once.
     """
 
-    __slots__ = ("_held", "_pace", "_unsettled", "_waiting")
+    __slots__ = ("_held", "_pacer", "_tenant", "_unsettled", "_waiting")
 
-    def __init__(self, pace: TurnOrder) -> None:
-        self._pace = pace
+    def __init__(self, pacer: Pacer, tenant: str) -> None:
+        self._pacer = pacer
+        self._tenant = tenant
         self._waiting: deque[tuple[asyncio.Future[None], int]] = deque()
         self._unsettled = 0
         self._held: list[Callable[[], None]] = []
@@ -55,18 +37,20 @@ class Pieces:
         turn = asyncio.get_running_loop().create_future()
         self._waiting.append((turn, objects))
         if len(self._waiting) == 1:
-            self._pace.add(self)
+            self._pacer.wait(self._tenant, self._release)
         return turn
 
-    def release(self) -> bool:
-        """Completes a piece; returns whether more are waiting."""
+    def _release(self) -> bool:
+        """Completes a piece; returns False if nobody waits for it any more."""
         room = PIECE
         while self._waiting and self._waiting[0][1] <= room:
             turn, objects = self._waiting.popleft()
             if not turn.done():  # otherwise its request was cancelled
                 turn.set_result(None)
                 room -= objects
-        return bool(self._waiting)
+        if self._waiting:
+            self._pacer.wait(self._tenant, self._release)
+        return room < PIECE
 
     def begin(self) -> None:
         """Registers a part that will be completed later; `settle` must follow."""
@@ -119,6 +103,7 @@ class PieceLoader(DataLoader[KeyT, ValueT]):
     ) -> None:
         super().__init__(load, cache=cache)
         self._pieces = pieces
+        self._loading: set[asyncio.Task[None]] = set()
 
     def do_resolve_reject(self, key: KeyT, future: "asyncio.Future[ValueT]") -> None:
         self._queue.append(Loader(key=key, future=future))
@@ -127,4 +112,38 @@ class PieceLoader(DataLoader[KeyT, ValueT]):
             self.loop.call_soon(self.loop.call_soon, self._pieces.when_settled, self._dispatch)
 
     def _dispatch(self) -> None:
-        dispatch_queue(self)
+        queue, self._queue = self._queue, []
+        task = self.loop.create_task(self._load(queue))
+        self._loading.add(task)
+        task.add_done_callback(self._loading.discard)
+
+    async def _load(self, queue: list[Loader]) -> None:
+        """Loads a batch; the fields that wait for a large one go on in pieces."""
+        try:
+            values = await self.batch_load_fn([waiting.key for waiting in queue])
+            results = list(zip(queue, values, strict=True))
+            if len(results) > PIECE:
+                self._pieces.begin()
+                try:
+                    await self._resolve_in_pieces(results)
+                finally:
+                    self._pieces.settle()
+            else:
+                _resolve(results)
+        except Exception as error:
+            failed_dispatch(self, queue, error)
+
+    async def _resolve_in_pieces(self, results: list[tuple[Loader, Any]]) -> None:
+        for start in range(0, len(results), PIECE):
+            piece = results[start : start + PIECE]
+            await self._pieces.turn(len(piece))
+            _resolve(piece)
+
+
+def _resolve(results: Iterable[tuple[Loader, Any]]) -> None:
+    for waiting, value in results:
+        if not waiting.future.done():
+            if isinstance(value, Exception):
+                waiting.future.set_exception(value)
+            else:
+                waiting.future.set_result(value)

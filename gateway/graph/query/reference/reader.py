@@ -12,7 +12,7 @@ from gateway.graph.query.paging import page_window
 from gateway.graph.query.reference.derived_loader import DerivedLoader
 from gateway.graph.query.reference.field_access import FieldAccess
 from gateway.graph.query.reference.item_loader import ItemLoader, ItemsByKey, RequestTasks, weak_method
-from gateway.graph.query.reference.pieces import PieceLoader, Pieces, TurnOrder
+from gateway.graph.query.reference.pieces import PieceLoader, Pieces
 from gateway.model.keys import ItemKey, item_key
 from gateway.model.model import Model
 from gateway.model.patterns import (
@@ -74,12 +74,10 @@ class Reader:
         access: Access,
         cursors: Cursors,
         limits: ReadLimits,
-        pace: TurnOrder | None = None,
     ) -> None:
         self.model = model
         self.access = access
         self.limits = limits
-        self._pace = pace
         self._table = table
         self.cursors = cursors
         self._field_access = FieldAccess(model, access)
@@ -91,7 +89,7 @@ class Reader:
 
     @cached_property
     def pieces(self) -> Pieces:
-        return Pieces(self._pace or TurnOrder())
+        return Pieces(self._table.pacer, self.access.session.tenant)
 
     @cached_property
     def _items(self) -> ItemLoader:

@@ -4,7 +4,8 @@ import asyncio
 from collections import Counter
 
 from gateway.graph.query.lane.lane import LaneRules
-from gateway.graph.query.reference.pieces import AT_ONCE, PIECE, PieceLoader, Pieces, TurnOrder
+from gateway.graph.query.reference.pieces import AT_ONCE, PIECE, PieceLoader, Pieces
+from gateway.pacer import Pacer
 from tests.graph.fixtures import MemoryEndpoint
 
 NO_LANES = LaneRules(uses=1_000)
@@ -12,8 +13,8 @@ SIZES = range(5, 30)
 
 
 async def test_requests_take_turns() -> None:
-    pace, done = TurnOrder(), list[str]()
-    first, second = Pieces(pace), Pieces(pace)
+    pacer, done = Pacer(), list[str]()
+    first, second = Pieces(pacer, "first"), Pieces(pacer, "second")
 
     async def complete(name: str, pieces: Pieces) -> None:
         for _ in range(3):
@@ -25,7 +26,7 @@ async def test_requests_take_turns() -> None:
 
 
 async def test_one_turn_of_the_loop_completes_one_piece() -> None:
-    pieces = Pieces(TurnOrder())
+    pieces = Pieces(Pacer(), "acme")
     turns = [pieces.turn(1) for _ in range(PIECE + 5)]
     await asyncio.sleep(0)
     assert sum(turn.done() for turn in turns) == PIECE
@@ -33,7 +34,7 @@ async def test_one_turn_of_the_loop_completes_one_piece() -> None:
 
 
 async def test_a_caller_that_was_cancelled_takes_no_turn() -> None:
-    pieces = Pieces(TurnOrder())
+    pieces = Pieces(Pacer(), "acme")
     left, stays = pieces.turn(PIECE), pieces.turn(PIECE)
     left.cancel()
     await asyncio.sleep(0)
@@ -42,7 +43,7 @@ async def test_a_caller_that_was_cancelled_takes_no_turn() -> None:
 
 async def test_a_loader_does_not_wait_for_a_part_that_was_dropped() -> None:
     """graphql-core drops coroutines that it has not started when a sibling fails; they never settle."""
-    pieces = Pieces(TurnOrder())
+    pieces = Pieces(Pacer(), "acme")
     loader = PieceLoader(_same, pieces)
     pieces.begin()
     assert await asyncio.wait_for(loader.load(1), 10) == 1
@@ -51,7 +52,7 @@ async def test_a_loader_does_not_wait_for_a_part_that_was_dropped() -> None:
 
 
 async def test_a_loader_waits_for_a_part_that_starts_some_turns_later() -> None:
-    pieces, batches = Pieces(TurnOrder()), list[list[int]]()
+    pieces, batches = Pieces(Pacer(), "acme"), list[list[int]]()
 
     async def load(keys: list[int]) -> list[int]:
         batches.append(keys)
@@ -74,7 +75,7 @@ async def _same(keys: list[int]) -> list[int]:
 
 
 async def test_a_loader_waits_for_what_is_completed_later() -> None:
-    pieces, batches = Pieces(TurnOrder()), list[list[int]]()
+    pieces, batches = Pieces(Pacer(), "acme"), list[list[int]]()
 
     async def load(keys: list[int]) -> list[int]:
         batches.append(keys)

@@ -1,6 +1,7 @@
 """A call arrives once where it should, signed as it should, and is tried again where that makes sense."""
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import orjson
@@ -24,6 +25,7 @@ from gateway.aws.wire.errors import (
     ThroughputExceeded,
 )
 from gateway.aws.wire.retry import RetryRules
+from gateway.pacer import Pacer
 from tests.aws.calls import BODY, QUICK, client, get
 from tests.aws.fake import (
     BOTH_LOOPS,
@@ -209,3 +211,28 @@ async def test_retries_are_reported() -> None:
             fake.target,
             "ThrottlingException",
         )
+
+
+class SharedPacer(Pacer):
+    """Nobody is alone, so every step waits."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.alone = False
+        self.steps: list[str] = []
+
+    def step_at_once(self, tenant: str) -> bool:
+        return False
+
+    async def step(self, tenant: str) -> None:
+        await super().step(tenant)
+        self.steps.append(tenant)
+
+
+async def test_each_request_and_each_response_is_a_step_of_its_tenant() -> None:
+    async with fake_aws(ok({}), ok({}), ok({})) as fake, client() as dynamodb:
+        requests, responses = dynamodb._requests, dynamodb._responses = SharedPacer(), SharedPacer()
+        for tenant in ("acme", "globex", "acme"):
+            keys = replace(CREDENTIALS, owner=tenant)
+            await dynamodb.call("GetItem", BODY, credentials=keys, target=fake.target)
+        assert requests.steps == responses.steps == ["acme", "globex", "acme"]

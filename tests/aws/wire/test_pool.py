@@ -89,7 +89,7 @@ async def test_a_request_does_not_wait_beyond_its_deadline() -> None:
         await lane.close()
 
 
-async def test_sessions_wait_in_turn_however_many_requests_one_of_them_has() -> None:
+async def test_tenants_wait_in_turn_however_many_requests_one_of_them_has() -> None:
     async with fake_aws() as fake:
         lane = lane_to(fake, connections=1)
         connection = await lane.open(soon())

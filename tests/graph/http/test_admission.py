@@ -12,7 +12,8 @@ from gateway.aws.sts.callers import Caller
 from gateway.graph.http.fair_queue import OPERATION_COST, FairQueue
 from gateway.graph.http.running import notify_disconnect
 from gateway.identity.principal import Principal
-from gateway.model.tenant import TenantId, tenant_id
+from gateway.model.tenant import TenantId, tenant_id, tenant_of
+from gateway.pacer import Pacer
 from tests.graph.fixtures import MemoryEndpoint, TrustingCallers
 from tests.graph.http.exchange import Exchange
 from tests.graph.http.test_cancellation import OPERATIONS
@@ -153,3 +154,38 @@ async def test_an_operation_does_not_wait_until_its_own_time_is_over(api: Memory
         if codes[-1] == "THROTTLED":
             return
     raise AssertionError(codes)
+
+
+def shared(api: MemoryEndpoint) -> None:
+    """No time passes: tenants share the loop, and each of its turns is idle."""
+    api.endpoint.reference.table.pacer = Pacer(lambda: 1.0)
+
+
+async def test_a_neighbour_does_not_wait_for_a_burst(api: MemoryEndpoint) -> None:
+    query = '{ user(userId: "u-1001") { name } }'
+    shared(api)
+    for tenant in ("globex", "acme"):
+        await api.post(query, token=f"{tenant}/viewer")
+    api.memory.sent.clear()
+    burst = [api.post(query, token="acme/viewer") for _ in range(8)]
+    await asyncio.gather(*burst, api.post(query, token="globex/viewer"))
+    served = [tenant_of(body["Key"]["PK"]["S"]) for _, body in api.memory.sent]
+    assert len(served) == 9
+    assert served.index(tenant_id("globex")) <= 2
+
+
+async def test_refusals_are_spread_and_a_flood_of_them_does_not_wait(api: MemoryEndpoint) -> None:
+    shared(api)
+    pacer = api.endpoint.reference.table.pacer
+    await api.post("{ nothing }", token="globex/viewer")
+    most = 0
+
+    async def refuse() -> None:
+        nonlocal most
+        answer = await api.post("{ nothing }", token="acme/viewer")
+        most = max(most, pacer.waiting("acme"))
+        assert answer.json()["errors"][0]["extensions"]["code"] == "GRAPHQL_VALIDATION_FAILED"
+
+    await refuse()
+    await asyncio.gather(*(refuse() for _ in range(40)))
+    assert 8 <= most <= 16

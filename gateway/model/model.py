@@ -153,6 +153,16 @@ class Model:
         return {name: listings for name, listings in by_entity.items() if listings}
 
     @cached_property
+    def whole_items(self) -> Mapping[str, frozenset[str]]:
+        """By entity: what a change of an item needs: all values, the version, and marks of counters being filled."""
+        table = self.table
+        marks = dict.fromkeys(self.filling, (table.counted_by,))
+        return {
+            name: frozenset((*entity.attribute, table.version, *marks.get(name, ())))
+            for name, entity in self.stored.items()
+        }
+
+    @cached_property
     def stored(self) -> Mapping[str, Entity]:
         """Every kind of row that is read as an item: the entities, and the rows of counters."""
         return {**self.entities, **{counter.name: counter for counter in self.counters.values()}}

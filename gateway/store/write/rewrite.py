@@ -17,7 +17,7 @@ class Rewrite(msgspec.Struct, frozen=True):
 def difference(before: Wire, after: Wire) -> Rewrite:
     """Returns only the differences, so that attributes unknown to this model stay as they are."""
     sets = {name: value for name, value in after.items() if before.get(name) != value}
-    return Rewrite(sets, tuple(sorted(set(before) - set(after))))
+    return Rewrite(sets, tuple(sorted(before.keys() - after.keys())))
 
 
 def everything(model: Model, entity: Entity, before: Wire, after: Wire) -> Rewrite:

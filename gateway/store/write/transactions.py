@@ -15,8 +15,7 @@ from gateway.model.error_code import UserErrorCode
 from gateway.model.keys import ItemKey, item_key
 from gateway.model.model import Model
 from gateway.store.access import Access
-from gateway.store.plan import GetItems
-from gateway.store.rows import Item, whole_item
+from gateway.store.rows import Item
 from gateway.store.table import Table
 from gateway.store.write.change import Change
 from gateway.store.write.faults import Fault, Rejected
@@ -76,11 +75,8 @@ class Transactions:
         known = self._model.entities[entity]
         return self.at(access, known, item_key(access.session.tenant, known, key))
 
-    async def at(self, access: Access, entity: Entity, key: ItemKey) -> Item | None:
-        whole = whole_item(self._model, entity)
-        plan = GetItems(access.session.tenant, entity.name, (key,), whole, strong=True)
-        [item] = await self._table.get(access, plan)
-        return item
+    def at(self, access: Access, entity: Entity, key: ItemKey) -> Coroutine[Any, Any, Item | None]:
+        return self._table.current(access, entity.name, key, self._model.whole_items[entity.name])
 
     async def _fault_of(self, access: Access, member: Member) -> Fault:
         fault = member.fault or Fault(UserErrorCode.CONFLICT, "somebody else has changed it")

@@ -27,10 +27,10 @@ from gateway.store.write.counters import (
 )
 from gateway.store.write.faults import Fault, check_declared
 from gateway.store.write.increments import Sums, bound_of
-from gateway.store.write.items import check_size, items_before_and_after, items_for
+from gateway.store.write.items import check_size, items_for
 from gateway.store.write.member import Member
 from gateway.store.write.references import RemovalCondition, joined_members, reference_member, referred
-from gateway.store.write.rewrite import difference, everything, update_body
+from gateway.store.write.rewrite import rewrite, update_body
 from gateway.store.write.rules import changed_values, new_values
 
 MAX_MEMBERS = 100
@@ -86,19 +86,18 @@ class Change:
         if not changes and not whole:
             return self._item(entity, before, version, marks)
         after = {name: value for name, value in {**before, **changes}.items() if value is not None}
-        old, new = items_before_and_after(self.model, entity, self.tenant, before, changes, version + 1)
-        if size := check_size(entity.name, new[0]):
-            self.large = (*self.large, (entity.name, size))
-        written = everything(self.model, entity, old[0], new[0]) if whole else difference(old[0], new[0])
+        written = rewrite(self.model, entity, self.tenant, before, changes, version + 1, whole=whole)
+        if written.size:
+            self.large = (*self.large, (entity.name, written.size))
         body = update_body(self.model, entity, written, version, version + 1)
         counted = entity.name in self.model.counted
         if counted:
             new_marks = entered(self.model, entity, before, after, marks)
             add_condition(self.model, entity, before, body, marks)
             add_marks(self.model, new_marks, body)
-        self._add("Update", self._key(new[0]), body, self._conflict(entity, after))
+        self._add("Update", item_key(self.tenant, entity, after), body, self._conflict(entity, after))
         if entity.copies:
-            self._move_copies(entity, old[1:], new[1:])
+            self._move_copies(entity, written.old_copies, written.new_copies)
         for attribute in entity.unique:
             if before.get(attribute) != after.get(attribute):
                 self._release(entity, attribute, before)

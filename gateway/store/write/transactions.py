@@ -1,8 +1,8 @@
 """Runs each change as one transaction, retries conflicts and reports failed conditions as faults."""
 
 import asyncio
+import os
 from collections.abc import Coroutine, Mapping
-from secrets import token_hex
 from typing import Any
 
 from msgspec.structs import replace
@@ -35,7 +35,7 @@ class Transactions:
 
     async def run(self, access: Access, change: Change) -> None:
         """Writes all members or none; raises `Rejected` with the faults of the members whose conditions failed."""
-        token = token_hex(16)
+        token = _new_token()
         for attempt in range(_TRIES):
             if not change.members:
                 return
@@ -44,7 +44,7 @@ class Transactions:
             except TransactionCancelled as error:
                 lighter = await self._lightened(access, change, error)
                 # INVARIANT: while an attempt may have been executed, the next one has the same token.
-                token = token_hex(16) if lighter or not error.uncertain else token
+                token = _new_token() if lighter or not error.uncertain else token
                 if lighter:
                     continue
             except TransactionInProgress:
@@ -89,6 +89,10 @@ class Transactions:
         if current is None:
             return replace(fault, code=UserErrorCode.NOT_FOUND, message=f"this {fault.entity} does not exist any more")
         return replace(fault, current_version=current.values[self._model.table.version])
+
+
+def _new_token() -> str:
+    return os.urandom(16).hex()
 
 
 def _body(access: Access, change: Change, token: str) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from gateway.errors import ModelError
 from gateway.model.checks.entity import entity_faults
+from gateway.model.checks.keys import longest_text
 from gateway.model.checks.model import check_model, declared_indexes
 from gateway.model.code import CustomQuery
 from gateway.model.demo import Demo
@@ -16,6 +17,7 @@ from gateway.model.patterns import AccessPattern, Choice, ItemCollection, Listin
 from gateway.model.referrers import Referrer, referrers
 from gateway.model.role import STANDARD_ROLES, Role
 from gateway.model.table import Index, TableSpec
+from gateway.model.tenant import MAX_PREFIX
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -151,6 +153,31 @@ class Model:
             name: tuple(listing for listing in own if listing.total_count is None) for name, own in self.counted.items()
         }
         return {name: listings for name, listings in by_entity.items() if listings}
+
+    @cached_property
+    def whole_items(self) -> Mapping[str, frozenset[str]]:
+        """By entity: what a change of an item needs: all values, the version, and marks of counters being filled."""
+        table = self.table
+        marks = dict.fromkeys(self.filling, (table.counted_by,))
+        return {
+            name: frozenset((*entity.attribute, table.version, *marks.get(name, ())))
+            for name, entity in self.stored.items()
+        }
+
+    @cached_property
+    def longest_keys(self) -> Mapping[str, int]:
+        """By entity: more bytes than the keys of an item can have as JSON, in the table and in all indexes."""
+        names = (self.table.pk, self.table.sk, *(name for index in self.table.indexes for name in (index.pk, index.sk)))
+        frames = sum(len(f'"{name}":{{"S":""}},') for name in names)
+        # a byte of a key text takes two at most, because it has no control characters
+        return {
+            entity.name: frames
+            + sum(
+                2 * (MAX_PREFIX + longest_text(entity, place.pk) + longest_text(entity, place.sk))
+                for place in entity.placements
+            )
+            for entity in self.entities.values()
+        }
 
     @cached_property
     def stored(self) -> Mapping[str, Entity]:

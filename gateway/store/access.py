@@ -15,7 +15,7 @@ from gateway.iam.language.verdict import Allow, Deny
 from gateway.model.tenant import partition
 from gateway.store.cache.written_keys import Written
 from gateway.store.key_shapes import KeyShape
-from gateway.store.own_writes import OwnWrites
+from gateway.store.own_writes import NO_WRITES, OwnWrites
 
 T = TypeVar("T")
 Source = Literal["table", "cache", "dax"]
@@ -109,7 +109,7 @@ class Access(msgspec.Struct, eq=False):
         """Records writes; None means a write that may have changed anything of the tenant."""
         self.wrote = True
         written = None if writes is None else tuple(writes)
-        self.own_writes = (self.own_writes or OwnWrites()).plus(written, int(time()))
+        self.own_writes = (self.own_writes or NO_WRITES).plus(written, int(time()))
         if self.acts_for is not None:
             self.acts_for.has_written(written)
 

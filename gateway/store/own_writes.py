@@ -43,8 +43,10 @@ class OwnWrites:
             return OwnWrites(anything_at=at)
         items = dict(self.items)
         for write in writes:
-            places = tuple(place for place in write.places if place.index is not None)
-            items[write.key] = OwnWrite(at, tuple(dict.fromkeys((*places, *_earlier(items, write.key)))))
+            places = [place for place in write.places if place.index is not None]
+            # an update names only what it changes, so the item may still be in the places of an earlier write
+            earlier = items[write.key].places if write.key in items else ()
+            items[write.key] = OwnWrite(at, tuple(dict.fromkeys((*places, *earlier))))
         return OwnWrites(anything_at=at) if len(items) > MOST_ITEMS else OwnWrites(items, self.anything_at)
 
     def since(self, at: int) -> "OwnWrites | None":
@@ -72,6 +74,4 @@ class OwnWrites:
         )
 
 
-def _earlier(items: Mapping[ItemKey, OwnWrite], key: ItemKey) -> tuple[WrittenPlace, ...]:
-    """Returns the places of an earlier write: an update names only what it changes, so the item may still be there."""
-    return items[key].places if key in items else ()
+NO_WRITES = OwnWrites()

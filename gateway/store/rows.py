@@ -239,9 +239,3 @@ def _whole(wire: Wire) -> int:
 
 def _texts(wire: Wire) -> frozenset[str]:
     return frozenset(wire["SS"])
-
-
-def whole_item(model: Model, entity: Entity) -> Attributes:
-    """Returns the attributes that a change needs: all values, the version, and marks of counters being filled."""
-    marks = (model.table.counted_by,) if entity.name in model.filling else ()
-    return frozenset((*entity.attribute, model.table.version, *marks))

@@ -44,6 +44,7 @@ _PATIENCE = 10.0  # seconds to retry unprocessed keys if the request has no dead
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.025, 1.0
 PARALLEL_GROUPS = 8  # time buckets that are read ahead at the same time
 
+_NO_CACHE = nullcontext()
 _DENIED_BY_AWS = logging.getLogger("gateway.denied_by_aws")  # an alarm reads its lines
 
 Renew = Callable[[Session], Awaitable[Session]]
@@ -84,6 +85,20 @@ class Table:
         rows = await self._rows_at(access, set(plan.keys), names, staleness, strong=plan.strong)
         items = {key: self._item_or_error(plan, row) for key, row in rows.items()}
         return [items.get(key) for key in plan.keys]
+
+    async def current(self, access: Access, entity: str, key: ItemKey, attributes: Attributes) -> Item | None:
+        """Reads one item as it is now, for a change."""
+        tenant = access.session.tenant
+        if self._cache is not None and self._model.stored[entity].cached is not None:
+            # through the cache, which keeps what is read
+            [item] = await self.get(access, GetItems(tenant, entity, (key,), attributes, strong=True))
+            return item
+        if access.session.permissions.foreign(None, key.pk):
+            return None
+        names = self._rows.stored_names(attributes, None, (entity,)).read
+        body = wire.get_item(self._model.table, access.session.tenancy.table, key, names, strong=True)
+        row = (await self.call(access, "GetItem", body)).get("Item")
+        return self._rows.item(tenant, row, entity, attributes, self._model.table.sk) if row else None
 
     async def _rows_at(
         self, access: Access, keys: Set[ItemKey], names: tuple[str, ...], cached: Staleness | None, *, strong: bool
@@ -345,15 +360,15 @@ class Table:
     ) -> Coroutine[Any, Any, dict[str, Any]]:
         """INVARIANT: no request reaches DynamoDB that the session's policies do not allow."""
         if operation in READS:
-            return self._tried(access, operation, body, via or self._direct)
+            return self._send(access, operation, body, via or self._direct)
         return self._written(access, operation, body, via or self._direct)
 
     async def _written(self, access: Access, operation: str, body: dict[str, Any], via: Via) -> dict[str, Any]:
         cache = self._cache
         try:
             # INVARIANT: a write returns only after the cache entries that it made stale are dropped.
-            with cache.writing(access.session, operation, body) if cache is not None else nullcontext():
-                answer = await self._tried(access, operation, body, via)
+            with cache.writing(access.session, operation, body) if cache is not None else _NO_CACHE:
+                answer = await self._send(access, operation, body, via)
         except (Forbidden, TransactionCancelled):
             raise
         except Exception:
@@ -427,15 +442,6 @@ class Table:
             deadline=access.deadline,
         )
 
-    async def _tried(self, access: Access, operation: str, body: dict[str, Any], via: Via) -> dict[str, Any]:
-        session = access.session
-        try:
-            return await self._send(access, operation, body, via)
-        except CredentialsExpired:
-            # once: the session was revoked or expired during the request
-            await self._renewed(access, session)
-            return await self._send(access, operation, body, via)
-
     async def _renewed(self, access: Access, refused: Session) -> None:
         """Renews the session once for all concurrent calls that were refused with it."""
         access.renewal = access.renewal or asyncio.Lock()
@@ -447,7 +453,9 @@ class Table:
                 raise Unavailable("the tenant is being moved; try again")
             access.session = session
 
-    async def _send(self, access: Access, operation: str, body: dict[str, Any], via: Via) -> dict[str, Any]:
+    async def _send(
+        self, access: Access, operation: str, body: dict[str, Any], via: Via, *, again: bool = False
+    ) -> dict[str, Any]:
         session = access.session
         verdict = authorize(access, operation, body)
         replayed = access.replayed(operation, orjson.dumps(body)) if access.replay else None
@@ -462,8 +470,14 @@ class Table:
                 target=session.tenancy.target,
                 deadline=access.deadline,
             )
+        except CredentialsExpired:
+            if again:
+                raise
+            # once: the session was revoked or expired during the request
+            await self._renewed(access, session)
+            return await self._send(access, operation, body, via, again=True)
         except Exception as error:
-            if access.code_reads and not isinstance(error, CredentialsExpired):
+            if access.code_reads:
                 access.replay.append((operation, orjson.dumps(body), error))
             if isinstance(error, AccessDenied):
                 _report_denied(session, operation, error)

@@ -6,13 +6,16 @@ from collections.abc import Callable
 import pytest
 
 from gateway.aws.wire.errors import ThroughputExceeded
-from gateway.errors import DeadlineExceeded, Throttled
+from gateway.errors import DeadlineExceeded, Forbidden, IsolationBreach, Throttled
+from gateway.iam.dynamodb.shared_permissions import RoleRows
+from gateway.model.keys import ItemKey, item_key
+from gateway.model.tenant import TenantId
 from gateway.store import table as table_module
 from gateway.store.access import Access
 from gateway.store.plan import plan_lookup
 from gateway.store.table import Table
 from gateway.testing.memory import Answer, Memory
-from tests.store.fixtures import ACME, MODEL
+from tests.store.fixtures import ACME, GLOBEX, MODEL
 from tests.store.things import NAMES, ids, lookup, operations, tag, thing
 
 
@@ -127,3 +130,42 @@ async def test_an_expired_item_is_not_found(memory: Memory, table: Table, access
     old, new = await table.get(access, plan_lookup(MODEL, MODEL.lookup("tag"), ACME, keys, NAMES))
     assert old is None
     assert new is not None
+
+
+def key_of(name: str, tenant: TenantId = ACME) -> ItemKey:
+    return item_key(tenant, MODEL.entities["Thing"], {"thingId": name})
+
+
+async def test_the_current_item_is_read_consistently_and_whole(memory: Memory, table: Table, access: Access) -> None:
+    memory.put(thing("a"))
+    whole = MODEL.whole_items["Thing"]
+    found = await table.current(access, "Thing", key_of("a"), whole)
+    assert found is not None
+    assert (found.values["thingId"], found.values["version"]) == ("a", 1)
+    assert await table.current(access, "Thing", key_of("b"), whole) is None
+    assert [(operation, body["ConsistentRead"]) for operation, body in memory.sent] == [("GetItem", True)] * 2
+
+
+async def test_the_current_item_of_another_subject_counts_as_missing_and_is_not_asked_for(
+    memory: Memory, table: Table, access: Access
+) -> None:
+    memory.put(thing("a"))
+    access.session.permissions.shared.rows = RoleRows(owned=((None, "THING#{subject}"),))
+    assert await table.current(access, "Thing", key_of("a"), MODEL.whole_items["Thing"]) is None
+    assert memory.sent == []
+
+
+async def test_the_current_item_of_another_tenant_is_not_asked_for(
+    memory: Memory, table: Table, access: Access
+) -> None:
+    with pytest.raises(Forbidden):
+        await table.current(access, "Thing", key_of("a", GLOBEX), MODEL.whole_items["Thing"])
+    assert memory.sent == []
+
+
+async def test_a_row_of_another_tenant_is_not_the_current_item(memory: Memory, table: Table, access: Access) -> None:
+    memory.put(thing("a"))
+    foreign = {"S": key_of("a", GLOBEX).pk}
+    memory.always["GetItem"] = lambda answer: {**answer, "Item": {**answer["Item"], "PK": foreign}}
+    with pytest.raises(IsolationBreach):
+        await table.current(access, "Thing", key_of("a"), MODEL.whole_items["Thing"])

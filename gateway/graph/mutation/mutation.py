@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any, cast
 
 import msgspec
@@ -17,8 +18,8 @@ from gateway.store.rows import Item
 from gateway.store.write.bulk import ITEMS
 from gateway.store.write.faults import Fault, Rejected, check_declared, faults_of
 from gateway.store.write.idempotency import Once, once
-from gateway.store.write.rules import checked_values
-from gateway.store.write.writer import ItemResult, MutationResult, Writer
+from gateway.store.write.rules import checked_input
+from gateway.store.write.writer import ItemResult, MutationResult, Work, Writer
 
 Values = Mapping[str, Any]
 
@@ -35,6 +36,12 @@ class Payload(msgspec.Struct, frozen=True):
 def resolver(mutation: Mutation) -> Callable[..., Awaitable[Payload]]:
     """Returns the resolver of the mutation's field; the item in its payload is what a read would return."""
 
+    fields = {field.name: field for field in mutation.input}
+
+    def run(writer: Writer, values: Values) -> Awaitable[MutationResult]:
+        # a bulk mutation checks its items one by one, because each has its own result
+        return mutation.run(writer, dict(values) if mutation.bulk is not None else checked_input(fields, values))
+
     async def resolve(root: None, info: GraphQLResolveInfo[Context], **arguments: Any) -> Payload:
         context = info.context
         if context.outcome is not None:
@@ -43,7 +50,8 @@ def resolver(mutation: Mutation) -> Callable[..., Awaitable[Payload]]:
         values = _input_values(mutation, context.writer.access, arguments["input"])
         key = arguments.get("idempotencyKey")
         idempotency = once(key, mutation.name, values) if key is not None else None
-        payload = await _payload(context.writer, mutation, values, idempotency)
+        work = partial(run, values=values)
+        payload = await _payload(context.writer, mutation, work, idempotency)
         context.reader.changed(payload.item)
         for result in payload.results:
             context.reader.changed(result.item)
@@ -76,38 +84,33 @@ def _subjects(mutation: Mutation, access: Access, values: Values) -> Values:
     return found
 
 
-async def _checked_run(mutation: Mutation, writer: Writer, values: Values) -> MutationResult:
-    # a bulk mutation checks its items one by one, because each has its own result
-    checked = checked_values(mutation.input, values) if mutation.bulk is None else dict(values)
-    return await mutation.run(writer, checked)
-
-
-async def _payload(writer: Writer, mutation: Mutation, values: Values, idempotency: Once | None) -> Payload:
+async def _payload(writer: Writer, mutation: Mutation, work: Work, idempotency: Once | None) -> Payload:
     """Puts errors that the caller can fix into the payload; all others become errors of the field."""
     try:
-        outcome = await _before_deadline(writer, mutation, values, idempotency)
+        outcome = await _before_deadline(writer, mutation, work, idempotency)
     except Rejected as error:
         for fault in error.faults:
             check_declared(writer.model, fault)
         return Payload(None, error.faults)
     except BadUserInput as error:
         return Payload(None, faults_of(error))
+    item = outcome.item if outcome.item.values else None
+    if not outcome.results:
+        return Payload(item, (), outcome.extras)
     faults = tuple([fault for result in outcome.results for fault in result.faults])
-    return Payload(outcome.item if outcome.item.values else None, faults, outcome.extras, outcome.results)
+    return Payload(item, faults, outcome.extras, outcome.results)
 
 
-async def _before_deadline(
-    writer: Writer, mutation: Mutation, values: Values, idempotency: Once | None
-) -> MutationResult:
+async def _before_deadline(writer: Writer, mutation: Mutation, work: Work, idempotency: Once | None) -> MutationResult:
     """Cancels the change at the deadline; earlier mutations keep their results, and later ones are not started."""
     deadline = writer.access.deadline
     if deadline is not None and asyncio.get_running_loop().time() >= deadline:
         raise DeadlineExceeded("the request timed out before this mutation started; nothing was written")
     try:
         async with asyncio.timeout_at(deadline):
-            writer = await writer.acting(mutation)
-            bulk = mutation.bulk is not None
-            return await writer.run(lambda used: _checked_run(mutation, used, values), idempotency, bulk=bulk)
+            if mutation.acts_as is not None:
+                writer = await writer.acting(mutation, mutation.acts_as)
+            return await writer.run(work, idempotency, bulk=mutation.bulk is not None)
     except TimeoutError as error:
         raise DeadlineExceeded(
             "the request timed out while this mutation ran, and it may have been written; "

@@ -10,7 +10,7 @@ from gateway.iam.dynamodb.errors import NotUnderstood
 from gateway.iam.dynamodb.key_schemas import TableRegistry
 from gateway.iam.dynamodb.partial_evaluation import SUBJECT, TENANT
 from gateway.iam.dynamodb.requests import authorisations
-from gateway.iam.dynamodb.shared_permissions import AttributeRead, SharedPermissions
+from gateway.iam.dynamodb.shared_permissions import AttributeQuestion, AttributeRead, SharedPermissions
 from gateway.iam.dynamodb.writes import ON_FAILURE, SINGLE_WRITES
 from gateway.iam.language.evaluator import PolicySet, decide, lowered, restricts
 from gateway.iam.language.variables import Value
@@ -122,7 +122,7 @@ class Permissions:
         *,
         leading_key: str | None = None,
         index: str | None = None,
-    ) -> dict[str, Deny]:
+    ) -> Mapping[str, Deny]:
         """The attributes that this principal may not read, each with its denial.
 
         `leading_key` is a partition key that the principal may read, `sample_key` by default. Use one that is the same
@@ -132,12 +132,9 @@ class Permissions:
             leading_key, there = self.sample_key, self.shared.rows.sample_index
             if there is not None:  # a role that only reads from indexes
                 operation, index = "Query", there
-        own, subject, answer, denied = self.own, self.reader, self.shared.answer, {}
-        for name in names:
-            denial = answer(AttributeRead(operation, table, index, name), leading_key, own, self._probe, subject)
-            if denial is not None:
-                denied[name] = denial
-        return denied
+        asked = names if isinstance(names, frozenset) else tuple(names)
+        question = AttributeQuestion(operation, table, index, asked)
+        return self.shared.denied(question, leading_key, self.own, self._probe, self.reader)
 
     def _probe(self, read: AttributeRead, leading_key: str) -> Deny | None:
         """Checks a read of one attribute and the keys."""

@@ -52,9 +52,13 @@ def parts_of(operation: str, body: Body) -> list[RequestPart] | None:
         if not body.keys() <= PARAMETERS[operation]:
             return None
         members = body["TransactItems"]
-        all_parts = [_member(member) for member in members] if type(members) is list else [None]
-        parts = [part for part in all_parts if part is not None]
-        return parts if len(parts) == len(all_parts) else None
+        parts: list[RequestPart] = []
+        for member in members if type(members) is list else (None,):
+            changed = _member(member)
+            if changed is None:
+                return None
+            parts.append(changed)
+        return parts
     reader = _READERS.get(operation)
     part = reader(operation, body) if reader else None
     return None if part is None else [part]
@@ -73,13 +77,16 @@ def key_name(part: RequestPart, place: TableRegistry) -> str | None:
 
 def leading_keys(holders: list[dict[str, Any]], name: str) -> list[str] | None:
     """The text of each leading key; None if one is not a string."""
-    if set(map(type, holders)) != {dict}:
-        return None
-    values = [holder[name] for holder in holders]
-    if set(map(type, values)) != {dict}:
-        return None
-    texts: list[str] = [value["S"] for value in values if len(value) == 1]
-    return texts if len(texts) == len(values) and set(map(type, texts)) == {str} else None
+    texts: list[str] = []
+    for holder in holders:
+        value = holder[name] if type(holder) is dict else None
+        if type(value) is not dict or len(value) != 1:
+            return None
+        text = value["S"]
+        if type(text) is not str:
+            return None
+        texts.append(text)
+    return texts or None
 
 
 def _get(operation: str, body: Body) -> RequestPart | None:
@@ -114,9 +121,11 @@ def _write(operation: str, body: Body) -> RequestPart | None:
     return _changed(operation, body, body)
 
 
-def _member(member: dict[str, Any]) -> RequestPart | None:
+def _member(member: Any) -> RequestPart | None:
+    if type(member) is not dict:
+        return None
     [(kind, write)] = member.items()
-    if kind not in _MEMBERS or type(member) is not dict or type(write) is not dict:
+    if kind not in _MEMBERS or type(write) is not dict:
         return None
     return _changed(kind, write, {"TransactItems": [member]})
 

@@ -5,7 +5,7 @@ Nothing of it names a tenant, so further tenants add nothing to it.
 """
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple, TypeVar
 
 from gateway.iam.dynamodb.key_schemas import TableRegistry
@@ -32,6 +32,18 @@ class AttributeRead(NamedTuple):
     table: str
     index_name: str | None
     attribute: str
+
+
+class AttributeQuestion(NamedTuple):
+    """Attributes that are read together; `index_name` as above."""
+
+    operation: str
+    table: str
+    index_name: str | None
+    names: frozenset[str] | tuple[str, ...]
+
+    def reads(self) -> list[AttributeRead]:
+        return [AttributeRead(self.operation, self.table, self.index_name, name) for name in self.names]
 
 
 class RoleRows(NamedTuple):
@@ -68,7 +80,7 @@ _ALL_ROWS: Final = RoleRows()
 class SharedPermissions:
     """`principal` is what the tenants have in common, as passed in; `known` is the same with lower-case keys."""
 
-    __slots__ = ("_answers", "_apart", "_prepared", "known", "place", "policies", "principal", "rows")
+    __slots__ = ("_answers", "_apart", "_denials", "_prepared", "known", "place", "policies", "principal", "rows")
 
     def __init__(
         self, policies: PolicySet, principal: Mapping[str, Value], place: TableRegistry, rows: RoleRows = _ALL_ROWS
@@ -81,6 +93,7 @@ class SharedPermissions:
         # by shape, with the name of the leading key; None: the evaluator decides this shape
         self._prepared: dict[tuple[object, ...], tuple[PreparedPermission, str] | None] = {}
         self._answers: dict[tuple[object, ...], Deny | None] = {}
+        self._denials: dict[tuple[object, ...], Mapping[str, Deny]] = {}
         self._apart: dict[str, bool] = {}
 
     def prepare(self, operation: str, body: Mapping[str, Any]) -> PreparedPermission | None:
@@ -120,25 +133,39 @@ class SharedPermissions:
                 "a prepared permission for `%s` differs from the evaluator's decision and is not used", operation
             )
 
-    def answer(
+    def denied(
         self,
-        read: AttributeRead,
+        question: AttributeQuestion,
         leading_key: str,
         own: str,
         evaluate: Callable[[AttributeRead, str], Deny | None],
         subject: str | None = None,
-    ) -> Deny | None:
-        """The cached decision on one attribute; decided again if it may differ between tenants."""
-        apart = self._apart.get(read.operation)
+    ) -> Mapping[str, Deny]:
+        """The attributes that may not be read, from earlier decisions; decided again if tenants may differ."""
+        apart = self._apart.get(question.operation)
         if apart is None:
-            apart = self._apart[read.operation] = self._tells_apart(read.operation)
+            apart = self._apart[question.operation] = self._tells_apart(question.operation)
         if apart or not leading_key.startswith(own):
-            return evaluate(read, leading_key)
+            return _denials((read, evaluate(read, leading_key)) for read in question.reads())
         # INVARIANT: a decision for one subject is not reused for another, unless the key contains neither of them.
         path = leading_key[len(own) :]
-        key = (*read, path, None if path == self.rows.sample and _SUBJECT not in path else subject)
+        where = path, None if path == self.rows.sample and _SUBJECT not in path else subject
+        denials = self._denials.get((question, where))
+        if denials is None:
+            reads = question.reads()
+            denials = _denials((read, self._answer((read, where), leading_key, evaluate)) for read in reads)
+            _keep(self._denials, (question, where), denials)
+        return denials
+
+    def _answer(
+        self,
+        key: tuple[AttributeRead, tuple[str, str | None]],
+        leading_key: str,
+        evaluate: Callable[[AttributeRead, str], Deny | None],
+    ) -> Deny | None:
+        """The cached decision on one attribute."""
         if key not in self._answers:
-            _keep(self._answers, key, evaluate(read, leading_key))
+            _keep(self._answers, key, evaluate(key[0], leading_key))
         return self._answers[key]
 
     def _tells_apart(self, operation: str) -> bool:
@@ -167,6 +194,10 @@ class SharedPermissions:
     def _entry(self, part: RequestPart) -> tuple[PreparedPermission, str] | None:
         prepared, name = self.prepare(part.operation, part.body), key_name(part, self.place)
         return None if prepared is None or name is None else (prepared, name)
+
+
+def _denials(answers: Iterable[tuple[AttributeRead, Deny | None]]) -> dict[str, Deny]:
+    return {read.attribute: denial for read, denial in answers if denial is not None}
 
 
 def _keep(kept: dict[K, V], key: K, value: V) -> None:

@@ -114,12 +114,13 @@ def _identity(entity: Entity, place: Placement) -> Iterator[str]:
 
 def _length(entity: Entity, place: Placement) -> Iterator[str]:
     for template, room in ((place.pk, _MAX_PARTITION_KEY - MAX_PREFIX), (place.sk, _MAX_SORT_KEY)):
-        longest = _longest(entity, template)
+        longest = longest_text(entity, template)
         if longest > room:
             yield f"key `{template.text}` can have {longest} bytes, there is room for {room}"
 
 
-def _longest(entity: Entity, template: Template) -> int:
+def longest_text(entity: Entity, template: Template) -> int:
+    """Returns the number of bytes that a key can have, without the tenant's prefix."""
     parts = (_width(entity, part) if isinstance(part, Hole) else len(part.text) for part in template.segments)
     return sum(parts) + len(template.segments) - 1
 

@@ -1,10 +1,11 @@
 """Finds the items that a write request changes in the request itself, so that no mutation can omit one."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
+
+import msgspec
 
 from gateway.model.keys import ItemKey
 from gateway.model.table import TableSpec
@@ -22,8 +23,7 @@ _REMOVE = re.compile(r"\bREMOVE\b.*?(?=\b(?:SET|ADD|DELETE)\b|$)", re.DOTALL)
 _PLAIN_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,37}|-?(0|[1-9][0-9]{0,30})\.[0-9]{0,5}[1-9]")
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenPlace:
+class WrittenPlace(msgspec.Struct, frozen=True):
     """Where an item is now; None means that the request does not say, and stands for any value."""
 
     index: str | None
@@ -39,8 +39,7 @@ class WrittenPlace:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(msgspec.Struct, frozen=True):
     key: ItemKey
     places: tuple[WrittenPlace, ...] = ()
     row: Wire | None = None  # the whole new item, if the request contains it exactly
@@ -50,7 +49,7 @@ class Written:
 def written(spec: TableSpec, operation: str, body: Body) -> tuple[Written, ...] | None:
     """Returns every item that the request may change; None if the request is not understood."""
     try:
-        return tuple(_members(spec, operation, body))
+        return tuple([one for kind, part in _members(operation, body) for one in _member(spec, kind, part)])
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
 
@@ -61,24 +60,21 @@ def written_anywhere(spec: TableSpec, keys: Iterable[ItemKey]) -> tuple[Written,
     return tuple(Written(key, (WrittenPlace(None, key.pk, key.sk), *indexes)) for key in keys)
 
 
-def _members(spec: TableSpec, operation: str, body: Body) -> Iterator[Written]:
+def _members(operation: str, body: Body) -> list[tuple[str, Body]]:
+    """Returns the writes in a request, each with its kind."""
     match operation:
         case "TransactWriteItems":
-            for member in body["TransactItems"]:
-                for kind, part in member.items():
-                    yield from _member(spec, kind, part)
+            return [pair for member in body["TransactItems"] for pair in member.items()]
         case "BatchWriteItem":
-            for requests in body["RequestItems"].values():
-                for request in requests:
-                    for kind, part in request.items():
-                        yield from _member(spec, kind.removesuffix("Request"), part)
+            requests = [request for requests in body["RequestItems"].values() for request in requests]
+            return [(kind.removesuffix("Request"), part) for request in requests for kind, part in request.items()]
         case "PutItem" | "UpdateItem" | "DeleteItem":
-            yield from _member(spec, operation.removesuffix("Item"), body)
+            return [(operation.removesuffix("Item"), body)]
         case _:
             raise ValueError(f"`{operation}` is not known here")
 
 
-def _member(spec: TableSpec, kind: str, part: Body) -> Iterator[Written]:
+def _member(spec: TableSpec, kind: str, part: Body) -> tuple[Written, ...]:
     match kind:
         case "Put":
             item = part["Item"]
@@ -88,28 +84,30 @@ def _member(spec: TableSpec, kind: str, part: Body) -> Iterator[Written]:
                 for index in spec.indexes
                 if index.pk in item and index.sk in item
             )
-            yield Written(key, (WrittenPlace(None, key.pk, key.sk), *indexes), item if _exact(item) else None)
+            return (Written(key, (WrittenPlace(None, key.pk, key.sk), *indexes), item if _exact(item) else None),)
         case "Update":
             key = _key(spec, part["Key"])
-            yield Written(key, (WrittenPlace(None, key.pk, key.sk), *_moved(spec, part)))
+            return (Written(key, (WrittenPlace(None, key.pk, key.sk), *_moved(spec, part))),)
         case "Delete":
-            yield Written(_key(spec, part["Key"]), gone=True)
+            return (Written(_key(spec, part["Key"]), gone=True),)
         case "ConditionCheck":
-            return
+            return ()
         case _:
             raise ValueError(f"`{kind}` is not known here")
 
 
-def _moved(spec: TableSpec, part: Body) -> Iterator[WrittenPlace]:
-    """Yields the item's new places in indexes; an update contains only changes, so the partition may be missing."""
+def _moved(spec: TableSpec, part: Body) -> list[WrittenPlace]:
+    """Returns the item's new places in indexes; an update contains only changes, so the partition may be missing."""
     names, values = part.get("ExpressionAttributeNames", {}), part.get("ExpressionAttributeValues", {})
     assigned, words = _parts(part["UpdateExpression"])
     sets = {names[name]: values[value]["S"] for name, value in assigned if "S" in values[value]}
     mentioned = {names.get(word, word) for word in words}
-    for index in spec.indexes:
-        # an assignment in a form that is not parsed here may put the item anywhere in the index
-        if index.pk in mentioned or index.sk in mentioned:
-            yield WrittenPlace(index.name, sets.get(index.pk), sets.get(index.sk))
+    # an assignment in a form that is not parsed here may put the item anywhere in the index
+    return [
+        WrittenPlace(index.name, sets.get(index.pk), sets.get(index.sk))
+        for index in spec.indexes
+        if index.pk in mentioned or index.sk in mentioned
+    ]
 
 
 @lru_cache(maxsize=1_024)

@@ -18,7 +18,7 @@ from gateway.store.write.change import MAX_MEMBERS, Change
 from gateway.store.write.faults import Fault, Rejected, faults_of, invalid
 from gateway.store.write.member import Member
 from gateway.store.write.references import joined_members
-from gateway.store.write.rules import checked_values
+from gateway.store.write.rules import checked_input
 from gateway.store.write.writer import ItemResult, MutationResult, Writer
 
 ITEMS = "items"
@@ -97,9 +97,10 @@ class _BulkWrite:
         return tuple(self._results.get(index) or ItemResult(index) for index in self._rows)
 
     def _check(self) -> None:
+        fields = {field.name: field for field in self._bulk.of.input}
         for index, row in self._rows.items():
             try:
-                self._rows[index] = checked_values(self._bulk.of.input, row)
+                self._rows[index] = checked_input(fields, row)
             except BadUserInput as error:
                 self._fail(index, *faults_of(error))
 

@@ -27,10 +27,10 @@ from gateway.store.write.counters import (
 )
 from gateway.store.write.faults import Fault, check_declared
 from gateway.store.write.increments import Sums, bound_of
-from gateway.store.write.items import check_size, items_before_and_after, items_for
+from gateway.store.write.items import check_size, items_for
 from gateway.store.write.member import Member
 from gateway.store.write.references import RemovalCondition, joined_members, reference_member, referred
-from gateway.store.write.rewrite import difference, everything, update_body
+from gateway.store.write.rewrite import rewrite, update_body
 from gateway.store.write.rules import changed_values, new_values
 
 MAX_MEMBERS = 100
@@ -80,30 +80,35 @@ class Change:
         entity = self.model.entities[item.entity]
         version = item.values[self.model.table.version]
         before = {name: value for name, value in item.values.items() if name in entity.attribute}
-        changes = changed_values(entity, before, changes, self.now)
+        changes = changed_values(entity, before, changes, self.now if entity.expiry is not None else None)
         whole = item.stale or entity.moving
+        marks = item.values.get(self.model.table.counted_by, NO_MARKS)
         if not changes and not whole:
-            return self._item(entity, before, version, self._marks(item))
+            return self._item(entity, before, version, marks)
         after = {name: value for name, value in {**before, **changes}.items() if value is not None}
-        old, new = items_before_and_after(self.model, entity, self.tenant, before, changes, version + 1)
-        if size := check_size(entity.name, new[0]):
-            self.large = (*self.large, (entity.name, size))
-        written = everything(self.model, entity, old[0], new[0]) if whole else difference(old[0], new[0])
+        written = rewrite(self.model, entity, self.tenant, before, changes, version + 1, whole=whole)
+        if written.size:
+            self.large = (*self.large, (entity.name, written.size))
         body = update_body(self.model, entity, written, version, version + 1)
-        if entity.name in self.model.counted:
-            add_condition(self.model, entity, before, body, self._marks(item))
-            add_marks(self.model, entered(self.model, entity, before, after, self._marks(item)), body)
-        self._add("Update", self._key(new[0]), body, self._conflict(entity, after))
+        counted = entity.name in self.model.counted
+        if counted:
+            new_marks = entered(self.model, entity, before, after, marks)
+            add_condition(self.model, entity, before, body, marks)
+            add_marks(self.model, new_marks, body)
+        self._add("Update", item_key(self.tenant, entity, after), body, self._conflict(entity, after))
         if entity.copies:
-            self._move_copies(entity, old[1:], new[1:])
+            self._move_copies(entity, written.old_copies, written.new_copies)
         for attribute in entity.unique:
             if before.get(attribute) != after.get(attribute):
                 self._release(entity, attribute, before)
                 self._claim(entity, attribute, after)
-        self._refer(entity, after, changes)
-        self._count(entity, before, after, self._marks(item))
-        self._give_up(entity, before, after)
-        marks = self._marks(item) | entered(self.model, entity, before, after, self._marks(item))
+        if entity.relations:
+            self._refer(entity, after, changes)
+        if counted:
+            self._count(entity, before, after, marks)
+            marks |= new_marks
+        if entity.files:
+            self._give_up(entity, before, after)
         return self._item(entity, after, version + 1, marks)
 
     def remove(self, item: Item, unless: RemovalCondition | None = None) -> Item:
@@ -209,7 +214,7 @@ class Change:
     def append(self, member: Member) -> None:
         if member.fault is not None:
             check_declared(self.model, member.fault)
-        known = next((known for known in self.members if known.key == member.key), None)
+        known = next((known for known in self.members if known.key == member.key), None) if self.members else None
         joined = joined_members(known, member) if known is not None else None
         if known is not None and joined is not None:
             self.members[self.members.index(known)] = joined
@@ -271,7 +276,8 @@ class Change:
         known = {name: value for name, value in values.items() if value is not None}
         if marks and entity.name in self.model.filling:
             known[self.model.table.counted_by] = marks
-        return Item(entity.name, {**known, self.model.table.version: version}, "")
+        known[self.model.table.version] = version
+        return Item(entity.name, known, "")
 
     def _key(self, item: Wire) -> ItemKey:
         return ItemKey(item[self.model.table.pk]["S"], item[self.model.table.sk]["S"])

@@ -41,6 +41,29 @@ def items_before_and_after(
     return _items(model, entity, keys, content, content), _items(model, entity, new_keys, new_content, copied)
 
 
+def parts_before_and_after(
+    model: Model, entity: Entity, tenant: TenantId, before: Mapping[str, Any], changes: Mapping[str, Any]
+) -> tuple[Wire, Wire, int]:
+    """Returns only what the changes affect, and the size of the new item as `check_size` does.
+
+    For an item without copies: its values, its expiry and its index keys.
+    """
+    content = _content(model, entity, before, 1)
+    after = {name: value for name, value in {**before, **changes}.items() if value is not None}
+    new_content = _changed_content(model, entity, content, after, changes)
+    affected = (*changes, model.table.ttl)
+    old = {name: content[name] for name in affected if name in content}
+    new = {name: new_content[name] for name in affected if name in new_content}
+    for place in entity.placements:
+        if not place.decided_by.isdisjoint(changes):
+            old |= _key_in(model, entity, tenant, before, place) or {}
+            new |= _key_in(model, entity, tenant, after, place) or {}
+    if len(orjson.dumps(new_content)) + model.longest_keys[entity.name] <= min(READ_BLOCK, MAX_ITEM_BYTES):
+        return old, new, 0
+    [whole] = items_for(model, entity, tenant, after)
+    return old, new, check_size(entity.name, whole)
+
+
 def _items(model: Model, entity: Entity, keys: list[Wire | None], content: Wire, copied: Wire) -> list[Wire]:
     """`keys` are those of each placement."""
     # INVARIANT: index keys are derived by the model, never taken from input.

@@ -1,23 +1,51 @@
 """The Update that brings a stored item to its new state, provided that it has not changed in the meantime."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import msgspec
 
 from gateway.model.entity import Entity
 from gateway.model.model import Model
+from gateway.model.tenant import TenantId
 from gateway.model.types import Wire
+from gateway.store.write.items import check_size, items_before_and_after, parts_before_and_after
 
 
 class Rewrite(msgspec.Struct, frozen=True):
-    """What is set and what is removed, apart from the key and the version."""
+    """What is set and what is removed, apart from the key and the version; `size` as `check_size` returns it."""
 
     sets: Wire
     removes: tuple[str, ...]
+    size: int = 0
+    old_copies: list[Wire] = []
+    new_copies: list[Wire] = []
 
 
-def difference(before: Wire, after: Wire) -> Rewrite:
+def rewrite(
+    model: Model,
+    entity: Entity,
+    tenant: TenantId,
+    before: Mapping[str, Any],
+    changes: Mapping[str, Any],
+    version: int,
+    *,
+    whole: bool,
+) -> Rewrite:
+    """Returns how changes of values change the item: only what they affect, unless it is to be rewritten `whole`."""
+    if not whole and not entity.copies:
+        old_parts, new_parts, size = parts_before_and_after(model, entity, tenant, before, changes)
+        return difference(old_parts, new_parts, size)
+    old, new = items_before_and_after(model, entity, tenant, before, changes, version)
+    size = check_size(entity.name, new[0])
+    change = everything(model, entity, old[0], new[0]) if whole else difference(old[0], new[0])
+    return Rewrite(change.sets, change.removes, size, old[1:], new[1:])
+
+
+def difference(before: Wire, after: Wire, size: int = 0) -> Rewrite:
     """Returns only the differences, so that attributes unknown to this model stay as they are."""
     sets = {name: value for name, value in after.items() if before.get(name) != value}
-    return Rewrite(sets, tuple(sorted(set(before) - set(after))))
+    return Rewrite(sets, tuple(sorted(before.keys() - after.keys())), size)
 
 
 def everything(model: Model, entity: Entity, before: Wire, after: Wire) -> Rewrite:

@@ -1,8 +1,8 @@
 """Runs each change as one transaction, retries conflicts and reports failed conditions as faults."""
 
 import asyncio
+import os
 from collections.abc import Coroutine, Mapping
-from secrets import token_hex
 from typing import Any
 
 from msgspec.structs import replace
@@ -15,8 +15,7 @@ from gateway.model.error_code import UserErrorCode
 from gateway.model.keys import ItemKey, item_key
 from gateway.model.model import Model
 from gateway.store.access import Access
-from gateway.store.plan import GetItems
-from gateway.store.rows import Item, whole_item
+from gateway.store.rows import Item
 from gateway.store.table import Table
 from gateway.store.write.change import Change
 from gateway.store.write.faults import Fault, Rejected
@@ -36,7 +35,7 @@ class Transactions:
 
     async def run(self, access: Access, change: Change) -> None:
         """Writes all members or none; raises `Rejected` with the faults of the members whose conditions failed."""
-        token = token_hex(16)
+        token = _new_token()
         for attempt in range(_TRIES):
             if not change.members:
                 return
@@ -45,7 +44,7 @@ class Transactions:
             except TransactionCancelled as error:
                 lighter = await self._lightened(access, change, error)
                 # INVARIANT: while an attempt may have been executed, the next one has the same token.
-                token = token_hex(16) if lighter or not error.uncertain else token
+                token = _new_token() if lighter or not error.uncertain else token
                 if lighter:
                     continue
             except TransactionInProgress:
@@ -76,11 +75,8 @@ class Transactions:
         known = self._model.entities[entity]
         return self.at(access, known, item_key(access.session.tenant, known, key))
 
-    async def at(self, access: Access, entity: Entity, key: ItemKey) -> Item | None:
-        whole = whole_item(self._model, entity)
-        plan = GetItems(access.session.tenant, entity.name, (key,), whole, strong=True)
-        [item] = await self._table.get(access, plan)
-        return item
+    def at(self, access: Access, entity: Entity, key: ItemKey) -> Coroutine[Any, Any, Item | None]:
+        return self._table.current(access, entity.name, key, self._model.whole_items[entity.name])
 
     async def _fault_of(self, access: Access, member: Member) -> Fault:
         fault = member.fault or Fault(UserErrorCode.CONFLICT, "somebody else has changed it")
@@ -93,6 +89,10 @@ class Transactions:
         if current is None:
             return replace(fault, code=UserErrorCode.NOT_FOUND, message=f"this {fault.entity} does not exist any more")
         return replace(fault, current_version=current.values[self._model.table.version])
+
+
+def _new_token() -> str:
+    return os.urandom(16).hex()
 
 
 def _body(access: Access, change: Change, token: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from gateway.store.access import Access, Refusal
 from gateway.store.files.item_files import give_up
 from gateway.store.plan import GetItems, Window, plan_listing
 from gateway.store.record import R, Record
-from gateway.store.rows import Item, whole_item
+from gateway.store.rows import Item
 from gateway.store.table import Table
 from gateway.store.write.change import MAX_MEMBERS, Change
 from gateway.store.write.faults import Fault, Rejected, missing
@@ -78,12 +78,12 @@ class Writer:
         self.once: Once | None = None  # the idempotency key of the running mutation
         self._act = act
 
-    async def acting(self, mutation: Mutation) -> "Writer":
-        """Returns the writer of the mutation: this one, or one in the role that the mutation acts in."""
+    async def acting(self, mutation: Mutation, role: str) -> "Writer":
+        """Returns the writer of a mutation that acts in `role`: this one, if the caller's role writes its result."""
         session = self.access.session
-        if mutation.acts_as is None or self.model.all_roles[session.role].writes_result(mutation):
+        if self.model.all_roles[session.role].writes_result(mutation):
             return self
-        acting = await self._act(session, mutation.acts_as, self.access.subject)
+        acting = await self._act(session, role, self.access.subject)
         return Writer(self.model, self.table, self.access.acting(acting))
 
     @property
@@ -137,7 +137,7 @@ class Writer:
         return items if isinstance(entity, str) else [item and entity(item) for item in items]
 
     async def at(self, entity: Entity, keys: tuple[ItemKey, ...]) -> list[Item | None]:
-        plan = GetItems(self.tenant, entity.name, keys, whole_item(self.model, entity), strong=True)
+        plan = GetItems(self.tenant, entity.name, keys, self.model.whole_items[entity.name], strong=True)
         return [self._owned(item) for item in await self.table.get(self.access, plan)]
 
     @overload
@@ -150,7 +150,7 @@ class Writer:
         # items that are to be changed are read consistently; this is impossible only on an index
         pattern = replace(pattern, strong=self.model.table.consistent(self.model.place(pattern).index), cached=None)
         entity = self.model.entities[pattern.entity]
-        attributes = whole_item(self.model, entity)
+        attributes = self.model.whole_items[entity.name]
         plan = plan_listing(self.model, pattern, self.tenant, arguments, Window(MAX_MEMBERS), attributes)
         page = await self.table.query(self.access, plan)
         if page.more:
@@ -210,7 +210,7 @@ class Writer:
             await give_up(self.access, change.given_up)
         return outcome
 
-    async def run(self, work: Work, once: Once | None, *, bulk: bool = False) -> MutationResult:
+    def run(self, work: Work, once: Once | None, *, bulk: bool = False) -> Awaitable[MutationResult]:
         """Runs the work, or returns the earlier result if its key was already used for the same request.
 
         Bulk work checks this itself, because only a part of it may have been done.
@@ -218,8 +218,9 @@ class Writer:
         self._check_may_write()
         # also if there is none: an earlier mutation of the same operation may have set it
         self.once = once
-        if once is None or bulk:
-            return await work(self)
+        return work(self) if once is None or bulk else self._run_once(work, once)
+
+    async def _run_once(self, work: Work, once: Once) -> MutationResult:
         known = await self.records.find(self.access, once)
         if known is not None:
             return await self._replayed(known)

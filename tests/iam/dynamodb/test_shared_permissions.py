@@ -176,6 +176,28 @@ def test_an_answer_is_not_given_to_another_tenant_where_policies_tell_tenants_ap
         assert globex.attributes_denied(["name"], "GetItem", "orders", leading_key="TENANT#globex#ANY")
 
 
+def test_an_answer_is_not_given_to_another_subject() -> None:
+    own = "TENANT#${aws:PrincipalTag/TenantId}#USER#${aws:PrincipalTag/Subject}"
+    acme = permissions({**READS, "Condition": {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": own}}})
+    one, other = (Permissions.of_tenant(acme.shared, TenantId("acme"), subject) for subject in ("one", "other"))
+    for names in (["name"], frozenset({"name", "price"})):
+        at = {"leading_key": "TENANT#acme#USER#one"}
+        assert one.attributes_denied(names, "GetItem", "orders", **at) == {}
+        assert set(other.attributes_denied(names, "GetItem", "orders", **at)) == set(names)
+
+
+def test_an_answer_is_not_given_for_other_attributes_operations_or_tenants() -> None:
+    """Asked twice: the second answer is one that was kept."""
+    acme = permissions(READS, HIDDEN, {"Sid": "No", "Effect": "Deny", "Action": "dynamodb:Query", "Resource": "*"})
+    acne = Permissions.of_tenant(acme.shared, TenantId("acne"))
+    shown, mixed, at = frozenset({"name"}), frozenset({"name", "email"}), {"leading_key": "TENANT#acme#ANY"}
+    for _ in range(2):
+        assert acme.attributes_denied(shown, "GetItem", "orders", **at) == {}
+        assert set(acme.attributes_denied(mixed, "GetItem", "orders", **at)) == {"email"}
+        assert set(acme.attributes_denied(shown, "Query", "orders", **at)) == shown
+        assert set(acne.attributes_denied(shown, "GetItem", "orders", **at)) == shown
+
+
 def test_the_place_and_the_other_tags_are_shared_and_the_tenant_is_not() -> None:
     made = SharedPermissions(permissions().policies, {"aws:PrincipalTag/GatewayRole": "viewer"}, PLACE)
     one = Permissions.of_tenant(made, TenantId("acme"))

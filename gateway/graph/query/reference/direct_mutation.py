@@ -81,6 +81,8 @@ def _value(kind: GraphQLOutputType, details: FieldDetailsList, collect: Collect)
     """Returns the function that encodes a value of this type."""
     if isinstance(kind, GraphQLNonNull):
         inner = _nullable(kind.of_type, details, collect)
+        if is_leaf_type(kind.of_type):
+            return inner  # it refuses null itself
 
         def write_required(value: Any) -> Any:
             if value is None:
@@ -102,7 +104,7 @@ def _nullable(kind: GraphQLOutputType, details: FieldDetailsList, collect: Colle
     coerce = kind.coerce_output_value
 
     def write_leaf(value: Any) -> Any:
-        found = None if isinstance(value, Exception) else coerce(value)
+        found = None if value is None or isinstance(value, Exception) else coerce(value)
         if found is None or found is Undefined:
             raise _NotPlain
         return found

@@ -13,6 +13,7 @@ from hypothesis import settings
 
 from tests.drawn import drawn
 from tests.orphans import orphans_ended
+from tests.preparing import at_once, users
 from tests.unmeasured import unmeasured
 
 if TYPE_CHECKING:
@@ -64,6 +65,23 @@ def _no_process_is_left() -> Iterator[None]:
             with suppress(FileNotFoundError):  # a thread that ends meanwhile has no children
                 left += path.read_text().split()
         assert [pid for pid in left if pid != str(waiting)] == [], "a test has left processes behind"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _without_threads() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        for user in users():
+            patch.setattr(user, "in_background", at_once)
+        yield
+
+
+@pytest.fixture
+def threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Documents and lanes are prepared beside the event loop, as in production."""
+    from gateway.graph.background import in_background
+
+    for user in users():
+        monkeypatch.setattr(user, "in_background", in_background)
 
 
 @pytest.fixture

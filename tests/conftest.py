@@ -6,7 +6,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
@@ -19,6 +19,7 @@ from tests.unmeasured import unmeasured
 if TYPE_CHECKING:
     from gateway.sandbox.sandbox import Sandbox
     from tests.fixtures import MemoryGateway
+    from tests.neighbours import Neighbours
 
 # projects that tests make share what mypy knows of this package: checking it takes most of the time
 os.environ["MYPY_CACHE_DIR"] = str(Path(__file__).parents[1] / ".mypy_cache" / "projects")
@@ -32,6 +33,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             item.add_marker("no_cover")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> "Neighbours | None":
+    from tests.neighbours import Neighbours
+
+    return Neighbours(config, log) if config.getoption("dist") == "loadscope" else None
 
 
 @pytest.hookimpl(wrapper=True, trylast=True)

@@ -15,6 +15,8 @@ PYTEST := $(BIN)/pytest -n auto --dist loadscope --no-loadscope-reorder $(SLOW) 
 # The random cases of which `make test` runs a sample.
 DRAWN_TESTS := tests/iam/dynamodb/test_partial_evaluation_random.py tests/store/cache/test_isolation.py tests/ops/importing/test_import.py \
   tests/graph/subscription/test_resume_random.py tests/model/test_soundness.py tests/simulation/test_run.py
+# One file in twenty has properties: to import all of them in every worker takes a minute of CPU.
+PROPERTIES = $(shell grep -rl hypothesis tests --include='test_*.py' $(subst --ignore=tests/,--exclude-dir=,$(SLOW)))
 .PHONY: help install run generate check-generated test coverage test-random lint types imports format test-start test-engines test-chaos test-chaos-stream test-clients test-browser \
   test-terraform mutate-policies mutate-policies-formal prove prove-random check-protocols simulate bench bench-peers playground storefront lock clean
 
@@ -49,7 +51,7 @@ coverage: $(STAMP) lint types imports ## make test with the slow tests and cover
 
 test-random: $(STAMP) ## run all random cases: 20,000 documents, 100,000 requests of each kind
 	DRAWN=all $(BIN)/pytest -n auto $(DRAWN_TESTS)
-	DRAWN=all $(BIN)/pytest -n auto $(SLOW) -m hypothesis
+	DRAWN=all $(BIN)/pytest -n auto -m hypothesis $(PROPERTIES)
 	$(BIN)/python -m tests.graph.query.equality --documents 10000 --processes 2
 
 lint: $(STAMP) ## check style and common mistakes (ruff)

@@ -14,16 +14,16 @@ from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final
-
-from strawberry import Schema
+from typing import TYPE_CHECKING, Any, Final
 
 from gateway.declaration_lines import with_line
 from gateway.errors import ConfigurationError, ModelError
-from gateway.graph.schema.schema import build_schema
 from gateway.iam.policies.generate import size_faults
 from gateway.iam.policies.roles import roles_of
 from gateway.model.model import Domain, Model
+
+if TYPE_CHECKING:
+    from strawberry import Schema
 
 GROUP: Final = "gateway.domains"
 NONE_NAMED: Final = (
@@ -40,8 +40,11 @@ class ServedDomains:
     model: Model
 
     @cached_property
-    def schema(self) -> Schema:
+    def schema(self) -> "Schema":
         """Built on first use: most commands do not need it, and building it takes longer than they do."""
+        # the sandbox and most commands start in two thirds of the time without GraphQL
+        from gateway.graph.schema.schema import build_schema  # noqa: PLC0415
+
         return build_schema(self.model)
 
 

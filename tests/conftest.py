@@ -6,21 +6,27 @@ import signal
 from collections.abc import Iterator
 from contextlib import nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
 
 from tests.drawn import drawn
 from tests.orphans import orphans_ended
+from tests.preparing import at_once, users
 from tests.unmeasured import unmeasured
 
 if TYPE_CHECKING:
     from gateway.sandbox.sandbox import Sandbox
     from tests.fixtures import MemoryGateway
+    from tests.neighbours import Neighbours
 
 # projects that tests make share what mypy knows of this package: checking it takes most of the time
 os.environ["MYPY_CACHE_DIR"] = str(Path(__file__).parents[1] / ".mypy_cache" / "projects")
+
+# what is imported stays, and the rest is short-lived: looking for garbage as often as by default takes a seventh of the
+# time of the tests, and a tenth of the time to collect them
+gc.set_threshold(50_000, 20, 50)
 
 settings.register_profile("steady", deadline=None, max_examples=drawn(100, 10))
 settings.load_profile("steady")
@@ -31,6 +37,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             item.add_marker("no_cover")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> "Neighbours | None":
+    from tests.neighbours import Neighbours
+
+    return Neighbours(config, log) if config.getoption("dist") == "loadscope" else None
 
 
 @pytest.hookimpl(wrapper=True, trylast=True)
@@ -44,8 +57,6 @@ def pytest_collection_finish() -> None:
     # what is imported now stays: the collector need not look at it again, which is most of what it would look at
     gc.collect()
     gc.freeze()
-    # the rest is short-lived: looking for it as often as by default takes a seventh of the time
-    gc.set_threshold(50_000, 20, 50)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -64,6 +75,23 @@ def _no_process_is_left() -> Iterator[None]:
             with suppress(FileNotFoundError):  # a thread that ends meanwhile has no children
                 left += path.read_text().split()
         assert [pid for pid in left if pid != str(waiting)] == [], "a test has left processes behind"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _without_threads() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        for user in users():
+            patch.setattr(user, "in_background", at_once)
+        yield
+
+
+@pytest.fixture
+def threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Documents and lanes are prepared beside the event loop, as in production."""
+    from gateway.graph.background import in_background
+
+    for user in users():
+        monkeypatch.setattr(user, "in_background", in_background)
 
 
 @pytest.fixture

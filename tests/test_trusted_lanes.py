@@ -13,6 +13,8 @@ from gateway.wiring.trusted_lanes import prepare_trusted
 from tests.graph.backend import REGION, running
 from tests.graph.path_trace import post_asgi
 
+pytestmark = pytest.mark.usefixtures("threads")
+
 LOOKUP = "query One($id: ID!) { product(productId: $id) { title price } }"
 OPTIONAL = "query Some($id: ID!, $more: Boolean!) { product(productId: $id) { title price @include(if: $more) } }"
 CHANGE = 'mutation Change { removeCategory(input: { categoryId: "c-01" }) { errors { message } } }'

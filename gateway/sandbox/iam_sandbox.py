@@ -4,6 +4,7 @@ import asyncio
 import secrets
 from collections.abc import Mapping
 from contextlib import ExitStack
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import boto3
@@ -86,7 +87,7 @@ class IamSandbox:
 
     def client(self, api: Literal["dynamodb", "sts"], credentials: Credentials) -> Any:
         """A boto3 client for this sandbox with these keys; it is closed with the sandbox."""
-        client = boto3.Session().client(
+        client = _session().client(
             api,
             endpoint_url=self.url,
             region_name=self.region,
@@ -96,6 +97,12 @@ class IamSandbox:
         )
         self._open.callback(client.close)
         return client
+
+
+@cache
+def _session() -> boto3.Session:
+    """It keeps what it reads of the services, which takes longer than a test."""
+    return boto3.Session()
 
 
 def _document(**statement: Any) -> dict[str, Any]:

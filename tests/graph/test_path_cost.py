@@ -15,6 +15,8 @@ import pytest
 
 from tests.graph.path_trace import report
 
+pytestmark = pytest.mark.usefixtures("threads")
+
 # operation: all Python calls of the process, and those of functions in gateway/
 CALLS = {"get": (80, 63), "main": (134, 105), "lines": (207, 155), "mutation": (368, 323)}
 # operation: files of gateway/ that it enters, and how often one of them calls into another.

@@ -18,6 +18,8 @@ from tests.graph.fixtures import MemoryEndpoint, TrustingCallers
 from tests.graph.http.exchange import Exchange
 from tests.graph.http.test_cancellation import OPERATIONS
 
+pytestmark = pytest.mark.usefixtures("threads")
+
 FLOOD = tenant_id("flood")
 QUERY, CHANGE = OPERATIONS["one item"], OPERATIONS["a change"]
 WHOLE = {"content-type": "application/json", "authorization": "Bearer acme/admin"}

@@ -20,6 +20,8 @@ from gateway.model.tenant import TenantId
 from tests.graph.fixtures import MemoryEndpoint
 from tests.graph.http.test_endpoint import HELLO, code
 
+pytestmark = pytest.mark.usefixtures("threads")
+
 LONG = orjson.dumps({"query": HELLO, "variables": {"x": "y" * LARGE}})
 SHORT = orjson.dumps({"query": HELLO})
 ANSWER = {"data": {"product": {"productId": "p-1001"}}}

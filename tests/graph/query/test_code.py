@@ -182,20 +182,28 @@ async def test_a_custom_query_costs_what_it_declares_and_what_is_read_for_its_it
     assert answer["errors"][0]["extensions"]["code"] == "LIMIT_EXCEEDED"
 
 
-@pytest.mark.parametrize("kind", ["lane", "reference"])
-async def test_a_load_ends_with_its_request(kind: str) -> None:
-    ended = asyncio.Event()
+@pytest.fixture(scope="module")
+def slow_shop() -> tuple[ServedModel, list[asyncio.Event]]:
+    """With a load that takes an hour, and sets the last of these events when it ends."""
+    ended: list[asyncio.Event] = []
 
     async def never(reader: CallerReader, rows: list[Any]) -> list[Any]:
         try:
             await asyncio.sleep(3_600)
         finally:
-            ended.set()
+            ended[-1].set()
         return []
 
     slow = Loaded("slow", Integer(), "It takes long.", needs=("userId",), load=never)
-    model = coded_model(more={"User": {"loaded": (slow,)}})
-    api = api_for(kind, served_model(model), limits=EndpointLimits(seconds=0.3))
+    return served_model(coded_model(more={"User": {"loaded": (slow,)}})), ended
+
+
+@pytest.mark.parametrize("kind", ["lane", "reference"])
+async def test_a_load_ends_with_its_request(slow_shop: tuple[ServedModel, list[asyncio.Event]], kind: str) -> None:
+    served, events = slow_shop
+    ended = asyncio.Event()
+    events.append(ended)
+    api = api_for(kind, served, limits=EndpointLimits(seconds=0.3))
     answer = await api.post('{ user(userId: "u-1001") { name slow } }')
     assert answer.json()["errors"][0]["extensions"]["code"] == "TIMEOUT"
     await asyncio.wait_for(ended.wait(), 5)

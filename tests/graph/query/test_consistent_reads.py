@@ -12,7 +12,7 @@ from gateway.model.model import Model
 from gateway.model.patterns import Choice, Listing
 from gateway.store.cache.cache import ReadCache
 from gateway.store.table import Table
-from tests.graph.fixtures import DEMO_SHOP, IN_LANES, MemoryEndpoint, no_lanes, no_renewal
+from tests.graph.fixtures import DEMO_SHOP, IN_LANES, MemoryEndpoint, ServedModel, no_lanes, no_renewal
 
 QUERY = """query ($c: Boolean) {
   one: user(userId: "u-1001", consistent: $c) { name }
@@ -126,13 +126,18 @@ async def test_a_choice_refuses_it_where_an_index_would_answer(api: MemoryEndpoi
     assert (await api.ask(query, {"status": "DELIVERED"}))["ordersOfUser"]["nodes"]
 
 
-@pytest.mark.parametrize("lanes", [True, False])
-async def test_a_listing_of_a_single_item_takes_it_too(lanes: bool) -> None:
-    """Of a listing of its own: the demo has none on the table."""
+@pytest.fixture(scope="module")
+def single_phone() -> ServedModel:
+    """With a listing of a single item on the table: the demo has none."""
     domain = MODEL.domains[0]
     single = Listing(name="firstPhoneOfUser", entity="Phone", description="One phone.", single=True, consistent=True)
     model = Model(domains=(replace(domain, patterns=(*domain.patterns, single)), *MODEL.domains[1:]))
-    api = MemoryEndpoint(served=replace(DEMO_SHOP, model=model, schema=build_schema(model)))
+    return replace(DEMO_SHOP, model=model, schema=build_schema(model))
+
+
+@pytest.mark.parametrize("lanes", [True, False])
+async def test_a_listing_of_a_single_item_takes_it_too(single_phone: ServedModel, lanes: bool) -> None:
+    api = MemoryEndpoint(served=single_phone)
     if not lanes:
         api.endpoint = replace(api.endpoint, lanes=no_lanes(api))
     query = '{ firstPhoneOfUser(userId: "u-1001", consistent: true) { phone } }'

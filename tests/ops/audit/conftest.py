@@ -3,14 +3,18 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from moto import mock_aws
 
 from gateway.aws.wire.credentials import Credentials
 from gateway.demo import MODEL
+from gateway.iam.language.evaluator import PolicySet
+from gateway.iam.policies.deployment import Deployment
 from gateway.model.docs.patterns import access_patterns
 from gateway.ops.audit.checklist import run_checks
+from gateway.ops.audit.checks import privilege
 from gateway.ops.audit.facts import Facts
 from gateway.ops.audit.gather.account import AuditedAccount, Live
 from gateway.ops.audit.gather.everything import Places, gather
@@ -29,6 +33,23 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Places:
     write_policies(directory / "policies", MODEL)
     (directory / "access-patterns.md").write_text(access_patterns(MODEL), encoding="utf-8")
     return Places(directory / "access-patterns.md", directory / "policies")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _probed_once() -> Iterator[None]:
+    """The same policies answer the same probes once: most tests change something else in the account."""
+    evaluate, answers = privilege._evaluate_probes, dict[Any, tuple[list[str], list[str], int]]()
+
+    def remembered(case: Case, policies: PolicySet, deployment: Deployment) -> tuple[list[str], list[str], int]:
+        asked = case.model, policies, deployment
+        if asked not in answers:
+            answers[asked] = evaluate(case, policies, deployment)
+        wide, narrow, evaluated = answers[asked]
+        return [*wide], [*narrow], evaluated
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(privilege, "_evaluate_probes", remembered)
+        yield
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
 from rich.console import Console
 
@@ -24,8 +23,9 @@ from gateway.ops.importing.run import Import, import_rows
 from gateway.ops.importing.sender import Refused
 from gateway.sandbox.server import address_of, listen, served_in_thread
 from gateway.testing.memory import Memory
-from gateway.testing.services import REGION, TABLE, MemorySts, fetch_keys, settings, token
+from gateway.testing.services import TABLE, MemorySts, fetch_keys, settings, token
 from tests.drawn import drawn
+from tests.fixtures import aws
 from tests.graph.mutation.books import DOMAIN, books_model
 
 MODEL = books_model()
@@ -46,8 +46,7 @@ class Running:
 def served() -> Iterator[Running]:
     memory = Memory(MODEL.table, TABLE)
     services = Services(memory, MemorySts(), fetch_keys)
-    aws = boto3.Session("AKID", "secret", region_name=REGION)
-    gateway = build_gateway(settings(domains=[DOMAINS]), aws, lambda line: None, services)
+    gateway = build_gateway(settings(domains=[DOMAINS]), aws(), lambda line: None, services)
     with listen(0) as listening, served_in_thread(gateway.endpoint, listening):
         yield Running(f"{address_of(listening)}/graphql", memory)
 

@@ -46,7 +46,7 @@ async def http(clock: Clock) -> AsyncIterator[httpx2.AsyncClient]:
 
 
 def url(method: str, key: str, caller: Any = ADMIN, **more: Any) -> str:
-    client = boto3.Session().client(
+    client = boto3.client(
         "s3",
         endpoint_url="http://127.0.0.1:8001",
         region_name=REGION,

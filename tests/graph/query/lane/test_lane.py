@@ -257,6 +257,7 @@ async def test_a_lane_is_made_at_the_third_use_and_not_too_often() -> None:
     assert api.lanes == {"reference": 6, "lane": 2}, "only one lane may be made in this time"
 
 
+@pytest.mark.usefixtures("threads")
 async def test_a_lane_is_made_once_for_all_who_wait_and_beside_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     """A large one takes many milliseconds, in which no other tenant would be served."""
     api, made = MemoryEndpoint(), list[int]()

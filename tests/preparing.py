@@ -9,12 +9,14 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import ParamSpec, TypeVar
 
+from gateway.pacer import Pacer
+
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 _USERS = ("gateway.graph.http.endpoint", "gateway.graph.query.lane.lane", "gateway.wiring.trusted_lanes")
 
 
-async def at_once(work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+async def at_once(pacer: Pacer, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
     """In the place of `in_background`; others go first, as they do there."""
     await asyncio.sleep(0)
     return work(*args, **kwargs)

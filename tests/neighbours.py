@@ -6,10 +6,14 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
+# their tests share the process of the sandbox, as the modules beside the folders do
+_ON_SANDBOX = frozenset({"tests/cli", "tests/demo", "tests/sandbox", "tests/serving", "tests/stream"})
+
 
 def folder_of(module: str) -> str:
-    """`tests/graph` for everything in it; the modules beside the folders are one folder."""
-    return "/".join(module.split("/")[:-1][:2])
+    """`tests/graph` for everything in it; the modules beside the folders and those on the sandbox are one folder."""
+    folder = "/".join(module.split("/")[:-1][:2])
+    return "tests" if folder in _ON_SANDBOX else folder
 
 
 class Neighbours(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types

@@ -43,6 +43,7 @@ def scheduled(tests: list[str], *workers: Worker) -> Neighbours:
         ("tests/graph/query/test_x.py", "tests/graph"),
         ("tests/graph/test_x.py", "tests/graph"),
         ("tests/test_x.py", "tests"),
+        ("tests/cli/test_x.py", "tests"),
     ],
 )
 def test_all_of_a_room_is_one_folder(module: str, folder: str) -> None:

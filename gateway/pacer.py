@@ -109,15 +109,17 @@ class Pacer:
         if loop is not self._loop:
             return
         now = self._clock()
-        if now - self._turn_began < _IDLE or now - self._step_began > _LONGEST_WAIT:
-            self._round_began = self._step_began = now
-            self._stepped.clear()
-            self._step_of_next()
-        if self._waiting:
-            self._turn_began = self._clock()
-            loop.call_soon(self._turn, loop)
-        else:
-            self._loop = None
+        try:
+            if now - self._turn_began < _IDLE or now - self._step_began > _LONGEST_WAIT:
+                self._round_began = self._step_began = now
+                self._stepped.clear()
+                self._step_of_next()
+        finally:
+            if self._waiting:
+                self._turn_began = self._clock()
+                loop.call_soon(self._turn, loop)
+            else:
+                self._loop = None
 
     def _step_of_next(self) -> None:
         while self._waiting:

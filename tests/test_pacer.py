@@ -131,6 +131,18 @@ async def test_a_cancelled_step_is_left_out(pacer: Pacer) -> None:
     assert pacer.waiting(BURST) == 0
 
 
+async def test_a_step_that_fails_does_not_stop_the_others(pacer: Pacer) -> None:
+    failures: list[str] = []
+    asyncio.get_running_loop().set_exception_handler(lambda loop, context: failures.append(str(context["exception"])))
+
+    def fails() -> bool:
+        raise ValueError("planted")
+
+    pacer.wait(BURST, fails)
+    await asyncio.wait_for(pacer.step(BURST), 10)
+    assert failures == ["planted"]
+
+
 async def test_it_is_active_while_steps_wait_and_shortly_after(pacer: Pacer, clock: Clock) -> None:
     seen = []
     clock.now += 1

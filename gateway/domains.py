@@ -55,7 +55,7 @@ def load_domains(names: Sequence[str]) -> ServedDomains:
     faults = [f"`{name}` is named twice" for name, count in Counter(names).items() if count > 1]
     results = {name: _domain(name) for name in names}
     wrong = {name: result for name, result in results.items() if isinstance(result, tuple)}
-    faults += [f"`{name}` {fault}" for name, found in wrong.items() for fault in found]
+    faults += [f"`{name}` {fault}" for name, domain_faults in wrong.items() for fault in domain_faults]
     try:
         served = _served(tuple(result for result in results.values() if isinstance(result, Domain)))
     except ModelError as error:

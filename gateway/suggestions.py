@@ -8,6 +8,6 @@ def closest(name: str, known: Collection[str]) -> str:
     """The end of a message: what to name instead."""
     if not known:
         return ""
-    lower = {each.lower(): each for each in sorted(known, reverse=True)}
-    found = get_close_matches(name.lower(), lower, n=1, cutoff=0.7)
-    return f": did you mean `{lower[found[0]]}`?" if found else f": name one of {', '.join(sorted(known))}"
+    lower = {candidate.lower(): candidate for candidate in sorted(known, reverse=True)}
+    matches = get_close_matches(name.lower(), lower, n=1, cutoff=0.7)
+    return f": did you mean `{lower[matches[0]]}`?" if matches else f": name one of {', '.join(sorted(known))}"

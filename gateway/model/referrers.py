@@ -83,10 +83,10 @@ def reference_faults(model: "Model", source: Entity, relation: Reference) -> Ite
         yield f"cascades in a circle: removing a {source.name} would lead back to its {target_of(model, relation)}"
 
 
-def _reaches(model: "Model", target: str, wanted: str, seen: set[str]) -> bool:
-    """Whether removing one of `target` removes one of `wanted`."""
-    if target == wanted:
+def _reaches(model: "Model", target: str, goal: str, seen: set[str]) -> bool:
+    """Whether removing one of `target` removes one of `goal`."""
+    if target == goal:
         return True
     seen.add(target)
     sources = {referrer.source.name for referrer in referrers(model, target) if referrer.cascade} - seen
-    return any(_reaches(model, source, wanted, seen) for source in sources)
+    return any(_reaches(model, source, goal, seen) for source in sources)

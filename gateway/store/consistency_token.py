@@ -59,8 +59,8 @@ def _written(tenant: TenantId, writes: OwnWrites) -> Any:
     return [items, writes.anything_at]
 
 
-def _read(tenant: TenantId, found: Any) -> OwnWrites:
-    items, anything_at = found
+def _read(tenant: TenantId, content: Any) -> OwnWrites:
+    items, anything_at = content
     return OwnWrites(
         {ItemKey(partition(tenant, pk), sk): _write(tenant, *more) for pk, sk, *more in items}, anything_at
     )

@@ -107,11 +107,11 @@ class ItemSizes:
 
     def form(self, entity: str, index: str | None, operation: str, *, strong: bool) -> ReadForm:
         key = (sized_place(self._model, entity, index), operation, strong)
-        found = self._forms.get(key)
-        if found is None:
+        form = self._forms.get(key)
+        if form is None:
             declared, batch = expected_entry_bytes(self._model, entity, index), operation == "BatchGetItem"
             slack_each = 2 * READ_BLOCK if batch else 0  # some engines bill a unit for each
-            found = self._forms[key] = ReadForm(
+            form = self._forms[key] = ReadForm(
                 place=key[0],
                 declared=declared,
                 unit_bytes=READ_BLOCK if strong else 2 * READ_BLOCK,
@@ -120,7 +120,7 @@ class ItemSizes:
                 usual_units=declared + slack_each,
                 usual_content=2 * declared,
             )
-        return found
+        return form
 
     def was_read(self, tenant: TenantId, form: ReadForm, items: int, units: float, content: int) -> None:
         """`content` is the length of the response."""

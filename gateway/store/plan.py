@@ -200,9 +200,9 @@ def _partitions(
         span = arguments.get(listing.between or "")
         if span is None or span.first is None or span.last is None:
             raise BadUserInput(f"`{listing.between}` needs both ends of a range")
-        found = buckets_between(place.bucket, span.first, span.last)
+        bucket_names = buckets_between(place.bucket, span.first, span.last)
         # items before a cursor are not read again
-        buckets = [{BUCKET: bucket} for bucket in found if overlap(_in_bucket(place, bucket), query.bounds)]
+        buckets = [{BUCKET: bucket} for bucket in bucket_names if overlap(_in_bucket(place, bucket), query.bounds)]
     shards = [{SHARD: str(n)} for n in range(place.shards.read)] if place.shards is not None else [{}]
     ordered = buckets if query.forward else buckets[::-1]
     return [[place.pk.render({**parts, **bucket, **shard}) for shard in shards] for bucket in ordered]

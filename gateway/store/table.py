@@ -513,10 +513,10 @@ def _settled(make: Callable[[], Found]) -> Found | Exception:
         return error
 
 
-def _replayed(known: bytes | Exception) -> dict[str, Any]:
-    if isinstance(known, Exception):
-        raise known
-    answer: dict[str, Any] = orjson.loads(known)
+def _replayed(outcome: bytes | Exception) -> dict[str, Any]:
+    if isinstance(outcome, Exception):
+        raise outcome
+    answer: dict[str, Any] = orjson.loads(outcome)
     return answer
 
 

@@ -161,7 +161,7 @@ class Ring:
         # INVARIANT: positions stay short: a shard that DynamoDB has deleted by now is dropped here too, with its notes.
         over = {name for name, at in self._ended.items() if at < self._clock() - RETENTION_SECONDS}
         if over:
-            self._notes = deque(each for each in self._notes if each[1].shard not in over)
+            self._notes = deque(entry for entry in self._notes if entry[1].shard not in over)
         for old in over:
             for by_shard in (self._ended, self._last, self._from):
                 by_shard.pop(old, None)
@@ -210,7 +210,7 @@ class Ring:
         since = self._clock() - seconds
         if self._known_since >= since:
             return None
-        arrived = takewhile(lambda each: each[0] >= since, reversed(self._notes))
+        arrived = takewhile(lambda entry: entry[0] >= since, reversed(self._notes))
         return [note for _, note in arrived if note.tenant == tenant][::-1]
 
 

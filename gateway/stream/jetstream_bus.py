@@ -238,9 +238,9 @@ class JetStreamBus:
         async with self._consumer(js, subjects, first) as consumer:
             left = (await consumer.consumer_info()).num_pending or 0
             while left:
-                for found in await consumer.fetch(min(left, _BATCH), timeout=_IDLE_SECONDS):
+                for fetched_message in await consumer.fetch(min(left, _BATCH), timeout=_IDLE_SECONDS):
                     left -= 1
-                    notes += self._replayed(tenant, found, after)
+                    notes += self._replayed(tenant, fetched_message, after)
                 if len(notes) > _MOST_REPLAYED:
                     raise PositionExpired("too much has changed since the position; read the present state")
         # check again that no message was discarded during the replay

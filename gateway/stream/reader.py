@@ -128,8 +128,8 @@ class StreamReader:
             self._parents = await self.shards.parents()
             self._discovered = now
             for shard, parent in self._parents.items():
-                if shard not in leases and (made := await self.leases.create(shard, parent)) is not None:
-                    leases[shard] = made
+                if shard not in leases and (new_lease := await self.leases.create(shard, parent)) is not None:
+                    leases[shard] = new_lease
         free = [lease for lease in leases.values() if self._is_free(lease, leases, now)]
         # half of them, so that readers which start together share the shards
         for lease in free[: (len(free) + 1) // 2]:

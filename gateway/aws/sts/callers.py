@@ -90,18 +90,18 @@ class Callers:
         if authorization is None:
             return None
         digest = sha256(authorization).digest()
-        found = self._remembered.get(digest)
+        entry = self._remembered.get(digest)
         # INVARIANT: a suspended tenant, a revoked session and a withdrawn key are refused at once, cached or not.
         if (
-            found is None
+            entry is None
             # a clock that is set back must not prolong anything
-            or not found.since <= self._clock() < found.until
-            or found.sessions_epoch != self._sessions.epoch
-            or found.keys_epoch != self._authenticator.epoch
+            or not entry.since <= self._clock() < entry.until
+            or entry.sessions_epoch != self._sessions.epoch
+            or entry.keys_epoch != self._authenticator.epoch
         ):
             return None
         self._remembered.move_to_end(digest)
-        return found.caller
+        return entry.caller
 
     async def open(
         self, authorization: bytes | None, identified: Callable[[Principal], None] = lambda principal: None
@@ -148,20 +148,20 @@ class Callers:
 
     async def _verified(self, authorization: bytes | None, before: _Remembered | None) -> _Verification:
         now = self._clock()
-        known = None if before is None else before.verification
-        recent = known is not None and known.at <= now < known.at + self._seconds
-        if known is not None and recent and await self._authenticator.still_holds(known.token):
-            return known
+        verification = None if before is None else before.verification
+        recent = verification is not None and verification.at <= now < verification.at + self._seconds
+        if verification is not None and recent and await self._authenticator.still_holds(verification.token):
+            return verification
         text = None if authorization is None else authorization.decode("latin-1")
         return _Verification(await self._authenticator.verify(text), now)
 
-    def _remember(self, digest: bytes, found: _Remembered) -> _Remembered:
+    def _remember(self, digest: bytes, entry: _Remembered) -> _Remembered:
         if self._seconds > 0:
-            self._remembered[digest] = found
+            self._remembered[digest] = entry
             self._remembered.move_to_end(digest)
             if len(self._remembered) > self._most:
                 self._remembered.popitem(last=False)
-        return found
+        return entry
 
 
 class LastingCaller:

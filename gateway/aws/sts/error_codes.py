@@ -101,9 +101,9 @@ def own_missing(error: Exception) -> AwsError:
 
 def _rule(code: str, status: int) -> ErrorMapping:
     """Returns the rule for a code; unknown codes are mapped by their HTTP status."""
-    known = RULES.get(code)
-    if known:
-        return known
+    mapping = RULES.get(code)
+    if mapping:
+        return mapping
     if status == 429:
         return _THROTTLED
     if status in {401, 403}:

@@ -49,10 +49,10 @@ class OwnCredentials:
 
 
 def _frozen(session: boto3.Session) -> Credentials:
-    found = session.get_credentials()
-    if found is None:
+    credentials = session.get_credentials()
+    if credentials is None:
         raise LookupError("boto3 finds no credentials")
-    frozen = found.get_frozen_credentials()
+    frozen = credentials.get_frozen_credentials()
     if not (frozen.access_key and frozen.secret_key):
         raise LookupError("the credentials are incomplete")
     return Credentials(frozen.access_key, frozen.secret_key, frozen.token)

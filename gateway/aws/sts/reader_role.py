@@ -40,21 +40,21 @@ def in_role(
         finally:
             client.close()
 
-    made: Any = get_session()
+    botocore_session: Any = get_session()
     # botocore has no public way to give a session refreshable credentials
-    made._credentials = DeferredRefreshableCredentials(renewed, "assume-role")  # noqa: SLF001
-    return boto3.Session(botocore_session=made, region_name=region)
+    botocore_session._credentials = DeferredRefreshableCredentials(renewed, "assume-role")  # noqa: SLF001
+    return boto3.Session(botocore_session=botocore_session, region_name=region)
 
 
 def _assumed(client: "STSClient", role_arn: str, name: str) -> dict[str, Any]:
     answer = client.assume_role(RoleArn=role_arn, RoleSessionName=name, DurationSeconds=_SECONDS)
-    given = answer["Credentials"]
+    credentials = answer["Credentials"]
     # INVARIANT: credentials of another role are never used, whoever mixed them up.
     if answer["AssumedRoleUser"]["Arn"] != session_arn(role_arn, name):
         raise AnswerCorrupt("sts answered with the credentials of another role")
     return {
-        "access_key": given["AccessKeyId"],
-        "secret_key": given["SecretAccessKey"],
-        "token": given["SessionToken"],
-        "expiry_time": given["Expiration"].isoformat(),
+        "access_key": credentials["AccessKeyId"],
+        "secret_key": credentials["SecretAccessKey"],
+        "token": credentials["SessionToken"],
+        "expiry_time": credentials["Expiration"].isoformat(),
     }

@@ -240,8 +240,8 @@ def _headers(pieces: Iterable[bytes]) -> dict[bytes, bytes]:
         if parser.get_status_code() >= 200:
             answers.append({name.lower(): value for name, value in headers.items()})
 
-    found = SimpleNamespace(on_message_begin=headers.clear, on_header=headers.__setitem__, on_headers_complete=keep)
-    parser = HttpResponseParser(found)
+    protocol = SimpleNamespace(on_message_begin=headers.clear, on_header=headers.__setitem__, on_headers_complete=keep)
+    parser = HttpResponseParser(protocol)
     # the response itself was complete; anything may follow it
     with suppress(HttpParserError, HttpParserUpgrade):
         for piece in pieces:

@@ -103,9 +103,9 @@ RULES: Mapping[str, ErrorMapping] = MappingProxyType(
 
 def rule(code: str, status: int) -> ErrorMapping:
     """Returns the rule for a code; unknown codes are mapped by their HTTP status."""
-    known = RULES.get(code)
-    if known:
-        return known
+    mapping = RULES.get(code)
+    if mapping:
+        return mapping
     if status >= 500:
         return _FAILED
     if status == 429:

@@ -44,8 +44,8 @@ class EndpointPool:
             raise _closed()
         if self._free_slots:
             self._free_slots -= 1
-        elif (given := await self._wait(deadline, tenant)) is not None:
-            return given
+        elif (connection := await self._wait(deadline, tenant)) is not None:
+            return connection
         try:
             return await self._connect(deadline)
         except BaseException:
@@ -100,11 +100,11 @@ class EndpointPool:
                 raise DeadlineExceeded("no connection to the database became free in time") from error
             raise
 
-    def _give_back(self, given: Connection | None) -> None:
-        if given is None:
+    def _give_back(self, connection: Connection | None) -> None:
+        if connection is None:
             self._pass_on_slot()
         else:
-            self.release(given)
+            self.release(connection)
 
     async def _connect(self, deadline: float) -> Connection:
         loop = asyncio.get_running_loop()

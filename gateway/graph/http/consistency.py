@@ -18,10 +18,10 @@ def sent_token(headers: Mapping[bytes, bytes], request: GraphQLRequest) -> str |
     """Returns the token of the request; the header wins, because client libraries set it on every request."""
     if SENT_TOKEN in headers:
         return headers[SENT_TOKEN].decode("latin-1") or None
-    given = request.extensions.get(CONSISTENCY) if request.extensions else None
-    if given is None:
+    extension = request.extensions.get(CONSISTENCY) if request.extensions else None
+    if extension is None:
         return None
-    token = given.get("token") if isinstance(given, Mapping) else None
+    token = extension.get("token") if isinstance(extension, Mapping) else None
     if token is not None and not isinstance(token, str):
         raise BadUserInput(f"`extensions.{CONSISTENCY}.token` must be a string")
     return token

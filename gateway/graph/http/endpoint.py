@@ -347,9 +347,9 @@ class Endpoint:
                 subject=subject,
                 own_writes=own_writes,
             )
-            found = await self.lanes.run(variant, access, variables) if is_query else None
-            if found is not None:
-                data, left_out = found
+            answer = await self.lanes.run(variant, access, variables) if is_query else None
+            if answer is not None:
+                data, left_out = answer
                 return HttpResponse(_OK, unread(left_out, log) if left_out else {}, media_type, data=data)
             result = await reference.run(variant, admitted.operation, request.variables, variables, access)
         finally:
@@ -365,9 +365,9 @@ def support_notice(principal: Principal, support: SupportAccess) -> dict[str, st
 
 def _extensions(log: RequestLog, estimate: float, sizes: ItemSizes) -> dict[str, Any]:
     """Returns the extensions that the request asked for."""
-    found: dict[str, Any] = {}
+    extensions: dict[str, Any] = {}
     access = log.access
     if access is not None and log.explained:
-        found[EXPLAIN] = {**explanation(access, log.started), "sizes": sizes.explained(access.session.tenant)}
-    found[COST] = {"estimate": estimate, "actual": access.capacity if access is not None else 0.0}
-    return found
+        extensions[EXPLAIN] = {**explanation(access, log.started), "sizes": sizes.explained(access.session.tenant)}
+    extensions[COST] = {"estimate": estimate, "actual": access.capacity if access is not None else 0.0}
+    return extensions

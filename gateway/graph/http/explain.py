@@ -26,10 +26,10 @@ def explanation(access: Access, started: float) -> dict[str, Any]:
         "tags": [TENANT_TAG, ROLE_TAG, *([SUBJECT_TAG] if session.subject is not None else [])],
         "policies": session.permissions.fingerprint,
         "calls": [_call(call, first) for call in access.calls],
-        "refused": [{"what": each.what, "reason": each.reason} for each in dict.fromkeys(access.refusals)],
+        "refused": [{"what": refusal.what, "reason": refusal.reason} for refusal in dict.fromkeys(access.refusals)],
         "code": [
-            {"field": each.field, "rows": each.rows, "durationMs": _milliseconds(each.seconds)}
-            for each in access.code_calls or ()
+            {"field": code_call.field, "rows": code_call.rows, "durationMs": _milliseconds(code_call.seconds)}
+            for code_call in access.code_calls or ()
         ],
         "keys": sum(_keys(call) for call in access.calls),
         "items": sum(call.items for call in access.calls),
@@ -45,7 +45,9 @@ def _call(call: Call, first: float) -> dict[str, Any]:
         "source": call.source,
         "stale": call.stale,
         "keys": _keys(call),
-        "touched": [{"partition": each.partition, "sort": each.sort, "keys": each.keys} for each in call.key_shapes],
+        "touched": [
+            {"partition": shape.partition, "sort": shape.sort, "keys": shape.keys} for shape in call.key_shapes
+        ],
         "items": call.items,
         "capacity": call.capacity,
         # relative to the first call; overlapping calls ran concurrently
@@ -56,7 +58,7 @@ def _call(call: Call, first: float) -> dict[str, Any]:
 
 
 def _keys(call: Call) -> int:
-    return sum(each.keys for each in call.key_shapes)
+    return sum(shape.keys for shape in call.key_shapes)
 
 
 def _milliseconds(seconds: float) -> float:

@@ -139,9 +139,9 @@ class RequestIds:
             self._random, used = os.urandom(_ID * _IDS_AT_ONCE).hex(), 0
         self._used = used + 2 * _ID
         request_id, trace_id = self._random[used : used + _ID], self._random[used + _ID : used + 2 * _ID]
-        given = headers.get(b"x-request-id")
-        if given is not None and _REQUEST_ID.fullmatch(given):
-            request_id = given.decode()
+        sent_id = headers.get(b"x-request-id")
+        if sent_id is not None and _REQUEST_ID.fullmatch(sent_id):
+            request_id = sent_id.decode()
         parent = headers.get(b"traceparent")
         if parent is not None and (trace := _TRACEPARENT.fullmatch(parent)):
             trace_id = trace["trace"].decode()

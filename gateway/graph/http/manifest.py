@@ -37,8 +37,8 @@ def read_manifest(path: Path, documents: Documents) -> dict[str, str]:
     if texts is None:
         forms = "an object of ids and texts, as relay-compiler and codegen write it, or Apollo's manifest"
         raise ConfigurationError([f"trusted_documents: `{path}` is not {forms}"])
-    found = ((name, fault) for name, text in texts.items() for fault in _faults(documents, text))
-    faults = [f"trusted_documents: `{name}`: {fault}" for name, fault in found]
+    named_faults = ((name, fault) for name, text in texts.items() for fault in _faults(documents, text))
+    faults = [f"trusted_documents: `{name}`: {fault}" for name, fault in named_faults]
     if faults:
         raise ConfigurationError(faults)
     return texts
@@ -47,7 +47,9 @@ def read_manifest(path: Path, documents: Documents) -> dict[str, str]:
 def _texts(content: Any) -> dict[str, str] | None:
     match content:
         case {"format": str(form), "operations": list(operations)} if form == _APOLLO:
-            pairs: list[Any] = [(each.get("id"), each.get("body")) for each in operations if isinstance(each, dict)]
+            pairs: list[Any] = [
+                (operation.get("id"), operation.get("body")) for operation in operations if isinstance(operation, dict)
+            ]
             whole = len(pairs) == len(operations)
         case dict():
             pairs, whole = list(content.items()), True
@@ -64,9 +66,9 @@ def _faults(documents: Documents, text: str) -> Iterator[str]:
 
 def make_manifest(paths: Iterable[Path], documents: Documents) -> dict[str, Any]:
     """Builds a manifest in Apollo's format, with each operation of the files and folders and the fragments it needs."""
-    found = [node for path in _files(paths) for node in _parsed(path).definitions]
-    operations = _named(node for node in found if isinstance(node, OperationDefinitionNode))
-    fragments = _named(node for node in found if isinstance(node, FragmentDefinitionNode))
+    definitions = [node for path in _files(paths) for node in _parsed(path).definitions]
+    operations = _named(node for node in definitions if isinstance(node, OperationDefinitionNode))
+    fragments = _named(node for node in definitions if isinstance(node, FragmentDefinitionNode))
     if not operations:
         raise BadUserInput("there is no operation in these files")
     entries = []
@@ -82,7 +84,7 @@ def make_manifest(paths: Iterable[Path], documents: Documents) -> dict[str, Any]
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
         if path.is_dir():
-            yield from (each for each in sorted(path.rglob("*")) if each.suffix in _SUFFIXES and each.is_file())
+            yield from (file for file in sorted(path.rglob("*")) if file.suffix in _SUFFIXES and file.is_file())
         else:
             yield path
 
@@ -97,14 +99,14 @@ def _parsed(path: Path) -> DocumentNode:
 
 
 def _named(nodes: Iterable[Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    nodes_by_name: dict[str, Any] = {}
     for node in nodes:
         if node.name is None:
             raise BadUserInput("every operation needs a name, by which clients find its id")
-        if node.name.value in found:
+        if node.name.value in nodes_by_name:
             raise BadUserInput(f"`{node.name.value}` is defined twice")
-        found[node.name.value] = node
-    return found
+        nodes_by_name[node.name.value] = node
+    return nodes_by_name
 
 
 def _needed(operation: OperationDefinitionNode, fragments: Mapping[str, Any]) -> list[Any]:

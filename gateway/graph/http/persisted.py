@@ -48,31 +48,31 @@ class Persisted:
     def text(self, tenant: TenantId, request: GraphQLRequest) -> str:
         """Returns the text to run."""
         text = request.query
-        given = _hash(request.extensions)
-        name = (request.document_id or given or "").removeprefix(SCHEME)
-        known = self._trusted.get(name)
-        if known is None and not self.trusted_documents_only:
-            known = self._kept.get((tenant, name))
+        digest = _hash(request.extensions)
+        name = (request.document_id or digest or "").removeprefix(SCHEME)
+        stored_text = self._trusted.get(name)
+        if stored_text is None and not self.trusted_documents_only:
+            stored_text = self._kept.get((tenant, name))
         if text is None:
-            if known is None:
+            if stored_text is None:
                 raise UnknownDocument(NOT_FOUND)
-            return known
+            return stored_text
         if self.trusted_documents_only and text not in self.trusted_texts:
             raise UntrustedDocument("only trusted documents are run here; ask for one by its id")
-        if known is not None and known != text:
+        if stored_text is not None and stored_text != text:
             raise BadUserInput("`query` is another document than the one that is named")
         # INVARIANT: a document is stored only under the hash of its own text.
-        if known is None and given is not None and given != _sha256(text):
+        if stored_text is None and digest is not None and digest != _sha256(text):
             raise BadUserInput("`sha256Hash` is not the hash of `query`")
         return text
 
     def keep(self, tenant: TenantId, request: GraphQLRequest) -> None:
         """Stores a document; call it only for valid requests that `text` has accepted, to save space."""
-        given, text = _hash(request.extensions), request.query
-        if given is None or text is None or self.trusted_documents_only or given in self._trusted:
+        digest, text = _hash(request.extensions), request.query
+        if digest is None or text is None or self.trusted_documents_only or digest in self._trusted:
             return
         if self._kept.getsizeof(text) <= self._kept.maxsize // 100:
-            self._kept[tenant, given] = text
+            self._kept[tenant, digest] = text
 
 
 def _sha256(text: str) -> str:

@@ -71,15 +71,17 @@ def answer_type(accept: str | None) -> str:
         return JSON
     if len(accept) > _ACCEPT:
         raise HttpError(HTTPStatus.BAD_REQUEST, f"the header `Accept` is longer than {_ACCEPT} characters")
-    given: dict[str, float] = {}
+    qualities: dict[str, float] = {}
     for part in accept.split(","):
         name, *params = (word.strip().lower() for word in part.split(";"))
-        quality = next((float(found[1]) for param in params if (found := _QUALITY.fullmatch(param))), 1.0)
-        given[name] = max(given.get(name, 0.0), quality)
+        quality = next(
+            (float(quality_match[1]) for param in params if (quality_match := _QUALITY.fullmatch(param))), 1.0
+        )
+        qualities[name] = max(qualities.get(name, 0.0), quality)
     # a weight given for a type by name wins over one given by a wildcard
     weights = {
-        known: next((given[name] for name in (known, "application/*", "*/*") if name in given), 0.0)
-        for known in (JSON, GRAPHQL_JSON)
+        media_type: next((qualities[name] for name in (media_type, "application/*", "*/*") if name in qualities), 0.0)
+        for media_type in (JSON, GRAPHQL_JSON)
     }
     best = max(weights.values())
     if best == 0:
@@ -269,20 +271,20 @@ def _check_content_type(text: str) -> None:
 
 def _from_query(query_string: bytes) -> dict[str, Any]:
     names = ("query", *DOCUMENT_IDS, "operationName", "variables", "extensions")
-    given: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     if query_string.count(b"&") >= _PARAMETERS:
         raise HttpError(HTTPStatus.BAD_REQUEST, f"the address has more than {_PARAMETERS} parameters")
     for name, value in parse_qsl(query_string.decode("latin-1"), keep_blank_values=True):
-        if name in given:
+        if name in parameters:
             raise HttpError(HTTPStatus.BAD_REQUEST, f"`{name}` is given twice")
         if name in names:
-            given[name] = value
+            parameters[name] = value
     for name in ("variables", "extensions"):
-        if given.get(name):
-            given[name] = strict_json(given[name].encode(errors="replace"), f"`{name}`")
+        if parameters.get(name):
+            parameters[name] = strict_json(parameters[name].encode(errors="replace"), f"`{name}`")
         else:
-            given.pop(name, None)
-    return given
+            parameters.pop(name, None)
+    return parameters
 
 
 def graphql_request(content: Any) -> GraphQLRequest:

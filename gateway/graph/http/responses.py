@@ -85,12 +85,12 @@ def unread(refused: list[RefusedValue], log: RequestLog) -> dict[str, Any]:
     role = log.caller.role if log.caller is not None else None
     errors = [
         {
-            "message": f"the role `{role}` may not read `{each.attribute}`",
-            "locations": each.locations,
-            "path": list(each.path),
+            "message": f"the role `{role}` may not read `{value.attribute}`",
+            "locations": value.locations,
+            "path": list(value.path),
             "extensions": {"code": Forbidden.code, "requestId": log.request_id},
         }
-        for each in refused
+        for value in refused
     ]
     return {"errors": in_order(errors)}
 

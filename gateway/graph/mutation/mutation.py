@@ -60,10 +60,10 @@ def resolver(mutation: Mutation) -> Callable[..., Awaitable[Payload]]:
     return resolve
 
 
-def _input_values(mutation: Mutation, access: Access, given: Values) -> dict[str, Any]:
+def _input_values(mutation: Mutation, access: Access, arguments: Values) -> dict[str, Any]:
     if mutation.bulk is not None:
-        return {ITEMS: [_input_values(mutation.bulk.of, access, item) for item in given[ITEMS]]}
-    values = model_values(mutation.input, given)
+        return {ITEMS: [_input_values(mutation.bulk.of, access, item) for item in arguments[ITEMS]]}
+    values = model_values(mutation.input, arguments)
     return {**values, **_subjects(mutation, access, values)}
 
 
@@ -72,16 +72,16 @@ def _subjects(mutation: Mutation, access: Access, values: Values) -> Values:
 
     INVARIANT: a caller limited to its own rows names no other subject than itself.
     """
-    found = {}
+    defaults = {}
     for argument in mutation.input:
         if argument.default is None:
             continue
-        given = values.get(argument.name)
-        if given is None:
-            found[argument.name] = subject_id(access.subject, f"`{argument.name}`")
-        elif access.session.subject is not None and given != access.session.subject:
+        value = values.get(argument.name)
+        if value is None:
+            defaults[argument.name] = subject_id(access.subject, f"`{argument.name}`")
+        elif access.session.subject is not None and value != access.session.subject:
             raise Forbidden(f"the role `{access.session.role}` may name only itself in `{argument.name}`")
-    return found
+    return defaults
 
 
 async def _payload(writer: Writer, mutation: Mutation, work: Work, idempotency: Once | None) -> Payload:

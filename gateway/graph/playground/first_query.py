@@ -56,6 +56,8 @@ def _value(entity: Entity, name: str) -> str | None:
 
 
 def _fields(entity: Entity, hidden: Sequence[str]) -> list[str]:
-    attributes = (each for each in entity.attributes if not each.deprecated and each.name not in hidden)
+    attributes = (
+        attribute for attribute in entity.attributes if not attribute.deprecated and attribute.name not in hidden
+    )
     names = [attribute.name for attribute in attributes if isinstance(attribute.type, KeyType | Text)]
     return names[:_COUNT] or ["__typename"]

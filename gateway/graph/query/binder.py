@@ -205,13 +205,13 @@ class _Binding:
         if not pattern.consistent:
             return pattern
         match argument_value(group[0], CONSISTENT):
-            case BooleanValueNode(value=wanted):
+            case BooleanValueNode(value=strong):
                 pass
             case VariableNode() as variable:
-                wanted = self._holds(IncludeCondition(variable.name.value, True))
+                strong = self._holds(IncludeCondition(variable.name.value, True))
             case _:
-                wanted = False
-        return replace(pattern, strong=True) if wanted else pattern
+                strong = False
+        return replace(pattern, strong=True) if strong else pattern
 
     def _custom(
         self, key: str, query: CustomQuery, arguments: Arguments, definition: GraphQLField, group: list[Selected]

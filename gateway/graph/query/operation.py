@@ -281,10 +281,10 @@ class Documents:
         return document
 
     def known(self, text: str) -> ParsedDocument | None:
-        known = self.recent.get(text)
-        if known is None and (known := self._older.get(text)) is not None:
-            self.remember(text, known)
-        return known
+        document = self.recent.get(text)
+        if document is None and (document := self._older.get(text)) is not None:
+            self.remember(text, document)
+        return document
 
     def remember(self, text: str, document: ParsedDocument) -> None:
         size = bytes_of(document)
@@ -309,7 +309,7 @@ class Documents:
         except RecursionError:
             return _refused(document, [GraphQLError(_TOO_DEEP)], LimitExceeded.code)
 
-    def _understood(self, made: ParsedDocument, ast: DocumentNode, text: str) -> ParsedDocument:
+    def _understood(self, empty_document: ParsedDocument, ast: DocumentNode, text: str) -> ParsedDocument:
         nodes = [node for node in ast.definitions if isinstance(node, OperationDefinitionNode)]
         selected = [expand(ast, node, self.limits) for node in nodes]
         errors = self._validated(ast, text)
@@ -321,9 +321,9 @@ class Documents:
             if len(errors) <= MAX_ERRORS:
                 raise LimitExceeded(_TOO_DEEP)
         if errors:
-            return _refused(made, errors, "GRAPHQL_VALIDATION_FAILED")
-        document = ParsedDocument(made.hash, made.size, ast)
-        source = DocumentSource(made.hash, made.size, ast, self.discreet)
+            return _refused(empty_document, errors, "GRAPHQL_VALIDATION_FAILED")
+        document = ParsedDocument(empty_document.hash, empty_document.size, ast)
+        source = DocumentSource(empty_document.hash, empty_document.size, ast, self.discreet)
         for node, fields in zip(nodes, selected, strict=True):
             operation = Operation(source, node, fields, self._binder, self._pricing, self.limits)
             operation.bind_at_once()
@@ -346,9 +346,9 @@ class Documents:
             return validate(self.schema, ast, rules, MAX_ERRORS, hide_suggestions=self.discreet)
         finally:
             # graphql-core's visitors are in cycles: they would keep the syntax tree until the garbage collector runs
-            for each in visitors:
-                vars(each.context).clear()
-                vars(each).clear()
+            for rule_visitor in visitors:
+                vars(rule_visitor.context).clear()
+                vars(rule_visitor).clear()
 
 
 class _PausingLexer(Lexer):

@@ -121,9 +121,9 @@ class EventReader:
         subject = caller.principal.subject
         access = log.access = Access(caller.session, deadline, prefix=caller.own, scope=caller.scope, subject=subject)
         if isinstance(operation.root, LookupField) or not event.changes:
-            found = await endpoint.lanes.run(admitted.variant, access, admitted.variables)
-            if found is not None:
-                data, left_out = found
+            answer = await endpoint.lanes.run(admitted.variant, access, admitted.variables)
+            if answer is not None:
+                data, left_out = answer
                 return HttpResponse(200, unread(left_out, log) if left_out else {}, JSON, data=data)
         result = await operation.reference.run(
             admitted.variant,

@@ -54,7 +54,7 @@ class Pending:
 
     def changes(self) -> tuple[KeyChange, ...]:
         return tuple(
-            KeyChange(key, each.identity, each.kind, each.was or each.shown) for key, each in self.items.items()
+            KeyChange(key, item.identity, item.kind, item.was or item.shown) for key, item in self.items.items()
         )
 
 

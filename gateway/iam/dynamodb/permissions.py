@@ -132,8 +132,8 @@ class Permissions:
             leading_key, there = self.sample_key, self.shared.rows.sample_index
             if there is not None:  # a role that only reads from indexes
                 operation, index = "Query", there
-        asked = names if isinstance(names, frozenset) else tuple(names)
-        question = AttributeQuestion(operation, table, index, asked)
+        attributes = names if isinstance(names, frozenset) else tuple(names)
+        question = AttributeQuestion(operation, table, index, attributes)
         return self.shared.denied(question, leading_key, self.own, self._probe, self.reader)
 
     def _probe(self, read: AttributeRead, leading_key: str) -> Deny | None:

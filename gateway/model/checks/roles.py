@@ -121,8 +121,8 @@ def _member_faults(model: "Model", role: Role) -> Iterator[str]:
         yield f"`mutations` names `{name}`, which the model does not declare{closest(name, mutations)}"
 
 
-def _unknown(names: Names, known: set[str]) -> tuple[str, ...]:
-    return () if isinstance(names, Everything) else tuple(name for name in names if name not in known)
+def _unknown(names: Names, known_names: set[str]) -> tuple[str, ...]:
+    return () if isinstance(names, Everything) else tuple(name for name in names if name not in known_names)
 
 
 def _faults(model: "Model", role: Role) -> Iterator[str]:

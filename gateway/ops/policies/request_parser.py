@@ -149,8 +149,8 @@ def _transact_write(words: _Words, spec: TableSpec, table: str) -> Body:
     )
 
 
-def _options(words: _Words, **known: str) -> Body:
-    return {known[name]: value for name, value in words.options.items() if name in known}
+def _options(words: _Words, **parameters: str) -> Body:
+    return {parameters[name]: value for name, value in words.options.items() if name in parameters}
 
 
 _BUILDERS: Final[Mapping[str, Callable[[_Words, TableSpec, str], Body]]] = {

@@ -108,7 +108,7 @@ class Embedded:
         start, table = body.get("ExclusiveStartKey"), self._table(body.get("TableName"))
         if start is None or table is None:
             return
-        index = next((known for known in table.all_indexes() if known.name == body.get("IndexName")), None)
+        index = next((candidate for candidate in table.all_indexes() if candidate.name == body.get("IndexName")), None)
         schema = [*table.schema, *(index.schema if index is not None else ())]
         names = {key["AttributeName"] for key in schema}
         kinds = {key["AttributeName"]: key["AttributeType"] for key in table.attr}

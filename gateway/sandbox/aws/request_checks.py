@@ -126,16 +126,16 @@ def _comparisons(body: Mapping[str, Any]) -> Iterator[tuple[str, str, list[Any]]
     except (NotUnderstood, TypeError):
         compared = ()
     for name, operator, placeholders in compared:
-        yield names.get(name, name), operator, [values.get(each) for each in placeholders]
+        yield names.get(name, name), operator, [values.get(placeholder) for placeholder in placeholders]
     for name, condition in (body.get("KeyConditions") or {}).items():
         match condition:
-            case {"ComparisonOperator": str(old), "AttributeValueList": [_, *_] as given} if old in _OPERATORS:
-                yield name, _OPERATORS[old], given
+            case {"ComparisonOperator": str(old), "AttributeValueList": [_, *_] as operands} if old in _OPERATORS:
+                yield name, _OPERATORS[old], operands
 
 
 def _within(value: Any, operator: str, bounds: list[Any]) -> bool:
     """Whether a start is in the range; a bound itself is, and so is what cannot be compared, which moto refuses."""
-    place, *limits = [_ordered(each) for each in (value, *bounds)]
+    place, *limits = [_ordered(operand) for operand in (value, *bounds)]
     if place is None or any(type(limit) is not type(place) for limit in limits):
         return True
     if operator == "begins_with":

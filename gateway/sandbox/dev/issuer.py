@@ -122,9 +122,9 @@ def json_object(body: bytes) -> dict[str, Any]:
     return request if isinstance(request, dict) else {}
 
 
-def _check(name: str, value: object, known: Iterable[str]) -> None:
-    if not isinstance(value, str) or value not in known:
-        raise BadUserInput(f"unknown {name} `{value}`: use one of {', '.join(known)}")
+def _check(name: str, value: object, choices: Iterable[str]) -> None:
+    if not isinstance(value, str) or value not in choices:
+        raise BadUserInput(f"unknown {name} `{value}`: use one of {', '.join(choices)}")
 
 
 def _subject(subject: object) -> str | None:

@@ -59,15 +59,17 @@ class ReadCache(Cache):
 
         async def fetch(own: Access, missing: tuple[ReadKey, ...]) -> ReadRows:
             strong = any(map(self._keeper.unsettled, missing))
-            found = await read(own, tuple(key_of[missed] for missed in missing), strong=strong)
-            return {missed: [found[key_of[missed]]] if key_of[missed] in found else [] for missed in missing}
+            rows_by_key = await read(own, tuple(key_of[missed] for missed in missing), strong=strong)
+            return {
+                missed: [rows_by_key[key_of[missed]]] if key_of[missed] in rows_by_key else [] for missed in missing
+            }
 
         requests = item_requests(self._model.table, access.session, options, key_of)
         operation = "GetItem" if len(keys) == 1 else "BatchGetItem"
         rows = await self._answers(
             access, BatchedRead(operation, None, reads, options.staleness, requests, fetch, options.prepared)
         )
-        return {key: rows[each][0] for key, each in zip(keys, reads, strict=True) if rows[each]}
+        return {key: rows[read_key][0] for key, read_key in zip(keys, reads, strict=True) if rows[read_key]}
 
     async def page(self, access: Access, plan: QueryPartition, options: ReadOptions, read: ReadPage) -> list[Wire]:
         at = page_read(access.session, plan, options)

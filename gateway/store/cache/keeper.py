@@ -147,12 +147,12 @@ class Keeper:
             self.forget(tenant)
         for write in writes or ():
             for read in segment.affected(write):
-                known = segment.get(read, self._clocks.now())
+                cached_entry = segment.get(read, self._clocks.now())
                 self._drop(segment, read)
-                if exact_since is not None and known is not None and write.key not in contested:
-                    self._carry(segment, read, known, write, exact_since)
+                if exact_since is not None and cached_entry is not None and write.key not in contested:
+                    self._carry(segment, read, cached_entry, write, exact_since)
 
-    def _carry(self, segment: Segment, read: ReadKey, known: Entry, write: Written, begun: float) -> None:
+    def _carry(self, segment: Segment, read: ReadKey, cached_entry: Entry, write: Written, begun: float) -> None:
         """Replaces the cached item by its new state, if the request contains that exactly.
 
         Its age counts from the start of the write, because other writes may have followed before the response.
@@ -160,13 +160,13 @@ class Keeper:
         if read.item != write.key or (write.row is None and not write.gone):
             return
         row = None if write.row is None else {name: write.row[name] for name in read.projection if name in write.row}
-        answer = self.answer([] if row is None else [row], begun, known.units)
-        if self._put(segment, read, answer, known.staleness):
+        answer = self.answer([] if row is None else [row], begun, cached_entry.units)
+        if self._put(segment, read, answer, cached_entry.staleness):
             self._tally.of(segment.tenant).carried += 1
 
     def _put(self, segment: Segment, read: ReadKey, answer: CachedRows, staleness: Staleness) -> bool:
-        made = entry(answer, staleness, self._clocks.jitter(), self._first_end(answer.rows))
-        return made is not None and self._segments.keep(segment, read, made)
+        new_entry = entry(answer, staleness, self._clocks.jitter(), self._first_end(answer.rows))
+        return new_entry is not None and self._segments.keep(segment, read, new_entry)
 
     def _first_end(self, rows: Sequence[Wire]) -> float | None:
         """Returns when the first row expires, on the cache's clock, because a page without it would look complete."""

@@ -43,50 +43,50 @@ class RecentWrites:
     def note(self, tenant: TenantId, writes: tuple[Written, ...] | None, now: float) -> None:
         """Records writes; None means a write that may have changed anything of the tenant."""
         self._forget(now)
-        known = self._tenants.get(tenant)
-        if known is None:
-            known = self._tenants[tenant] = _Tenant()
+        tenant_writes = self._tenants.get(tenant)
+        if tenant_writes is None:
+            tenant_writes = self._tenants[tenant] = _Tenant()
             self._ages.append((now, tenant))
-        known.last = now
-        known.note(writes or (), now, now - self._seconds)
-        if writes is None or len(known.items) > _MOST or len(known.places) > _MOST:
-            known.everything = now
-            known.items.clear()
-            known.places.clear()
+        tenant_writes.last = now
+        tenant_writes.note(writes or (), now, now - self._seconds)
+        if writes is None or len(tenant_writes.items) > _MOST or len(tenant_writes.places) > _MOST:
+            tenant_writes.everything = now
+            tenant_writes.items.clear()
+            tenant_writes.places.clear()
 
     def last(self, tenant: TenantId) -> float:
         """Returns when the tenant last wrote anything."""
-        known = self._tenants.get(tenant)
-        return NEVER if known is None else known.last
+        tenant_writes = self._tenants.get(tenant)
+        return NEVER if tenant_writes is None else tenant_writes.last
 
     def item(self, tenant: TenantId, key: ItemKey) -> float:
         """Returns when this item may last have been written."""
-        known = self._tenants.get(tenant)
-        return NEVER if known is None else max(known.everything, known.items.get(key, NEVER))
+        tenant_writes = self._tenants.get(tenant)
+        return NEVER if tenant_writes is None else max(tenant_writes.everything, tenant_writes.items.get(key, NEVER))
 
     def shown(self, read: ReadKey, holds: tuple[ItemKey, ...]) -> float:
         """Returns when a write may last have changed the result of this read; `holds` are the items in it."""
-        known = self._tenants.get(read.tenant)
-        if known is None:
+        tenant_writes = self._tenants.get(read.tenant)
+        if tenant_writes is None:
             return NEVER
-        found = max((known.items.get(key, NEVER) for key in holds), default=NEVER)
+        held_at = max((tenant_writes.items.get(key, NEVER) for key in holds), default=NEVER)
         key = read.item
-        at = known.items.get(key, NEVER) if key is not None else self._placed(known, read)
-        return max(found, at, known.everything)
+        at = tenant_writes.items.get(key, NEVER) if key is not None else self._placed(tenant_writes, read)
+        return max(held_at, at, tenant_writes.everything)
 
     def partition(self, read: ReadKey) -> float:
         """Returns when something was last written to the partition of the table that this read concerns."""
-        known = self._tenants.get(read.tenant)
-        if known is None or read.on is not None:
+        tenant_writes = self._tenants.get(read.tenant)
+        if tenant_writes is None or read.on is not None:
             return NEVER
-        here = (at for key, at in known.items.items() if key.pk == read.partition)
-        return max((known.everything, *here))
+        here = (at for key, at in tenant_writes.items.items() if key.pk == read.partition)
+        return max((tenant_writes.everything, *here))
 
-    def _placed(self, known: _Tenant, read: ReadKey) -> float:
+    def _placed(self, tenant_writes: _Tenant, read: ReadKey) -> float:
         bounds = read.sort
         if isinstance(bounds, str):
             return NEVER
-        places = known.places.items()
+        places = tenant_writes.places.items()
         return max((at for place, at in places if place.within(read.on, read.partition, bounds)), default=NEVER)
 
     def _forget(self, now: float) -> None:

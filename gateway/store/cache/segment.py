@@ -152,10 +152,10 @@ class Segment:
 
     def _pages(self, place: WrittenPlace) -> Iterable[ReadKey]:
         if place.partition is not None:
-            known: Iterable[Partition] = ((place.index, place.partition),)
+            partitions: Iterable[Partition] = ((place.index, place.partition),)
         else:
-            known = [where for where in self._by_partition if where[0] == place.index]
-        for where in known:
+            partitions = [where for where in self._by_partition if where[0] == place.index]
+        for where in partitions:
             for read in self._by_partition.get(where, ()):
                 if not isinstance(read.sort, str) and place.within(read.on, read.partition, read.sort):
                     yield read

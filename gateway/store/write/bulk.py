@@ -55,9 +55,9 @@ class _Batch:
 
     def same(self, part: Change, *, atomic: bool) -> int | None:
         """Returns an item of this batch with a write to the same row as the part; one transaction cannot do both."""
-        known = {member.key: member for member in self.change.members}
+        members_by_key = {member.key: member for member in self.change.members}
         for member in part.members:
-            if member.key in known and not _may_join(known[member.key], member, atomic=atomic):
+            if member.key in members_by_key and not _may_join(members_by_key[member.key], member, atomic=atomic):
                 return self.owners[member.key][0]
         return None
 
@@ -198,14 +198,16 @@ class _BulkWrite:
         if self._bulk.of.step is None or not self._bulk.of.step.reads:
             return {}
         keys = {index: {name: self._rows[index][name] for name in self._entity.key_names} for index in indexes}
-        found: dict[int, Item] = {}
+        items_by_index: dict[int, Item] = {}
         items = await self._writer.many(self._entity.name, list(keys.values()))
         for (index, key), item in zip(keys.items(), items, strict=True):
             try:
-                found[index] = self._writer.expected(self._entity.name, key, item, self._rows[index].get("version"))
+                items_by_index[index] = self._writer.expected(
+                    self._entity.name, key, item, self._rows[index].get("version")
+                )
             except Rejected as error:
                 self._fail(index, *error.faults)
-        return found
+        return items_by_index
 
     async def _staged(self, index: int, stored: Mapping[int, Item]) -> tuple[Item, Change] | None:
         """Returns what is written for one item; None if it already has a result."""
@@ -261,12 +263,12 @@ class _BulkWrite:
         """Adopts the results of transactions that a request with the same key has made."""
         writer = self._writer
         while writer.once is not None:
-            known = await writer.records.find(writer.access, replace(writer.once, part=self._part))
-            if known is None:
+            record = await writer.records.find(writer.access, replace(writer.once, part=self._part))
+            if record is None:
                 return
             # INVARIANT: this process drops what those changes invalidate before it returns their results.
-            writer.table.forget_written(writer.access, [ItemKey(*key) for key in known["written"]])
-            keys = {int(index): ItemKey(*key) for index, key in known[ITEMS].items()}
+            writer.table.forget_written(writer.access, [ItemKey(*key) for key in record["written"]])
+            keys = {int(index): ItemKey(*key) for index, key in record[ITEMS].items()}
             items = await writer.at(self._entity, tuple(keys.values()))
             self._results |= {
                 index: ItemResult(index, item, written=True)

@@ -119,11 +119,11 @@ class Change:
         version = item.values[self.model.table.version]
         values = {name: value for name, value in item.values.items() if name in entity.attribute}
         original, *copies = items_for(self.model, entity, self.tenant, values)
-        names, given = {"#v": self.model.table.version}, {":v": {"N": str(version)}}
+        names, operands = {"#v": self.model.table.version}, {":v": {"N": str(version)}}
         condition = "#v = :v"
         if unless is not None:
-            condition += unless.add(names, given)
-        body = _conditional(condition, names, given)
+            condition += unless.add(names, operands)
+        body = _conditional(condition, names, operands)
         if entity.name in self.model.counted:
             add_condition(self.model, entity, values, body, self._marks(item))
         self._add("Delete", self._key(original), body, self._conflict(entity, values))
@@ -166,21 +166,21 @@ class Change:
     def require(self, name: str, key: Values, fault: Fault, **values: Any) -> None:
         """Requires that the item exists with these values, without changing it."""
         entity = self.model.entities[name]
-        names, given = {"#pk": self.model.table.pk}, {}
+        names, operands = {"#pk": self.model.table.pk}, {}
         for position, (attribute, value) in enumerate(values.items()):
             names[f"#r{position}"] = attribute
-            given[f":r{position}"] = entity.attribute[attribute].encode(value)
+            operands[f":r{position}"] = entity.attribute[attribute].encode(value)
         conditions = ["attribute_exists(#pk)", *(f"#r{position} = :r{position}" for position in range(len(values)))]
-        body = _conditional(" AND ".join(conditions), names, given)
+        body = _conditional(" AND ".join(conditions), names, operands)
         self._add("ConditionCheck", item_key(self.tenant, entity, key), body, fault)
 
     def unchanged(self, item: Item) -> None:
         """Requires that the item is still as it was read; CONFLICT otherwise."""
         entity = self.model.entities[item.entity]
-        names, given = {"#v": self.model.table.version}, {":v": {"N": str(item.values[self.model.table.version])}}
+        names, operands = {"#v": self.model.table.version}, {":v": {"N": str(item.values[self.model.table.version])}}
         key = item_key(self.tenant, entity, item.values)
         fault = self._conflict(entity, item.values)
-        self._add("ConditionCheck", key, _conditional("#v = :v", names, given), fault)
+        self._add("ConditionCheck", key, _conditional("#v = :v", names, operands), fault)
 
     @property
     def now(self) -> datetime | None:
@@ -208,20 +208,20 @@ class Change:
                 self.append(member)
 
     def _marks(self, item: Item) -> frozenset[str]:
-        found: frozenset[str] = item.values.get(self.model.table.counted_by, NO_MARKS)
-        return found
+        marks: frozenset[str] = item.values.get(self.model.table.counted_by, NO_MARKS)
+        return marks
 
     def append(self, member: Member) -> None:
         if member.fault is not None:
             check_declared(self.model, member.fault)
-        known = next((known for known in self.members if known.key == member.key), None) if self.members else None
-        joined = joined_members(known, member) if known is not None else None
-        if known is not None and joined is not None:
-            self.members[self.members.index(known)] = joined
+        other = next((other for other in self.members if other.key == member.key), None) if self.members else None
+        joined = joined_members(other, member) if other is not None else None
+        if other is not None and joined is not None:
+            self.members[self.members.index(other)] = joined
             return
         if len(self.members) >= MAX_MEMBERS:
             raise LimitExceeded(f"the change has more than {MAX_MEMBERS} parts, which is what one transaction takes")
-        if known is not None:
+        if other is not None:
             raise Internal("one item is written twice in a transaction")
         self.members.append(member)
 
@@ -273,11 +273,11 @@ class Change:
         return Fault(UserErrorCode.CONFLICT, message, "version", entity=entity.name, key=key)
 
     def _item(self, entity: Entity, values: Values, version: int, marks: frozenset[str] = NO_MARKS) -> Item:
-        known = {name: value for name, value in values.items() if value is not None}
+        item_values = {name: value for name, value in values.items() if value is not None}
         if marks and entity.name in self.model.filling:
-            known[self.model.table.counted_by] = marks
-        known[self.model.table.version] = version
-        return Item(entity.name, known, "")
+            item_values[self.model.table.counted_by] = marks
+        item_values[self.model.table.version] = version
+        return Item(entity.name, item_values, "")
 
     def _key(self, item: Wire) -> ItemKey:
         return ItemKey(item[self.model.table.pk]["S"], item[self.model.table.sk]["S"])

@@ -84,13 +84,13 @@ def entered(
 
 def uncounted(model: Model, entity: Entity, tenant: TenantId, values: Values, marks: Set[str]) -> dict[str, Member]:
     """Returns, by listing, what adds the item to the counters that are being filled and lack it; for a backfill."""
-    found = {}
+    members = {}
     for listing in model.filling.get(entity.name, ()):
         group = None if listing.name in marks else _group(model, entity, listing, values)
         if group is not None:
             slot = {SLOT: _slot(entity, tenant, listing, values)}
-            found[listing.name] = _member(model, listing, tenant, {**group, **slot}, 1)
-    return found
+            members[listing.name] = _member(model, listing, tenant, {**group, **slot}, 1)
+    return members
 
 
 def marked(names: Set[str]) -> Wire:
@@ -168,11 +168,11 @@ def add_row(model: Model, rows: dict[ItemKey, Wire], row: Wire) -> bool:
     """Adds a row to others; False if its key exists. Counter rows are summed."""
     table = model.table
     key = ItemKey(row[table.pk]["S"], row[table.sk]["S"])
-    known = rows.get(key)
-    if known is not None and table.counted not in row:
+    old_row = rows.get(key)
+    if old_row is not None and table.counted not in row:
         return False
-    if known is not None:
-        number = int(known[table.counted]["N"]) + int(row[table.counted]["N"])
+    if old_row is not None:
+        number = int(old_row[table.counted]["N"]) + int(row[table.counted]["N"])
         row = {**row, table.counted: {"N": str(number)}}
     rows[key] = row
     return True

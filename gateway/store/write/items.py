@@ -182,7 +182,7 @@ def _value(wire: dict[str, Any]) -> int:
         case "L":
             return 3 + sum(1 + _value(member) for member in value)
         case _:
-            return 3 + sum(1 + len(name.encode()) + _value(each) for name, each in value.items())
+            return 3 + sum(1 + len(name.encode()) + _value(member) for name, member in value.items())
 
 
 def _number(text: str) -> int:

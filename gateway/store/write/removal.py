@@ -21,15 +21,15 @@ _ROOM = MAX_MEMBERS - 10  # members of one transaction; the rest is for the writ
 
 async def remove(writer: "Writer", change: Change, item: Item) -> Item:
     """Adds the removal to the change; what does not fit is removed before, and a repeat continues from there."""
-    found = writer.model.referrers.get(item.entity, ())
-    if not found:
+    referrers = writer.model.referrers.get(item.entity, ())
+    if not referrers:
         return change.remove(item)
     # INVARIANT: counted before the referrers are read, so that one who comes later is noticed when this is written.
     condition = await _counted(writer, item)
-    for referrer in found:
+    for referrer in referrers:
         if not referrer.cascade:
             await _restrict(writer, referrer, item)
-    for referrer in found:
+    for referrer in referrers:
         if referrer.cascade:
             await _cascade(writer, change, referrer, item)
     return change.remove(item, condition)

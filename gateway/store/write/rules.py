@@ -35,12 +35,12 @@ def new_values(entity: Entity, values: Values, now: datetime | None = None) -> d
 
 def changed_values(entity: Entity, before: Values, changes: Values, now: datetime | None = None) -> dict[str, Any]:
     """Returns what differs from before; None removes a value."""
-    known, changed = entity.attribute, {}
+    attributes, changed = entity.attribute, {}
     faults: list[BadUserInput] = []
-    for name, value in _normalised(known, changes).items():
+    for name, value in _normalised(attributes, changes).items():
         if before.get(name) != value:
             changed[name] = value
-        elif name in known:
+        elif name in attributes:
             continue
         faults += _change_faults(entity, name, value)
     _refuse([*faults, *_expiry_faults(entity, changed, now)])

@@ -72,8 +72,8 @@ class Transactions:
 
     def stored(self, access: Access, entity: str, key: Mapping[str, Any]) -> Coroutine[Any, Any, Item | None]:
         """Returns the whole current item, for a change."""
-        known = self._model.entities[entity]
-        return self.at(access, known, item_key(access.session.tenant, known, key))
+        definition = self._model.entities[entity]
+        return self.at(access, definition, item_key(access.session.tenant, definition, key))
 
     def at(self, access: Access, entity: Entity, key: ItemKey) -> Coroutine[Any, Any, Item | None]:
         return self._table.current(access, entity.name, key, self._model.whole_items[entity.name])

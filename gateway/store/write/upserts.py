@@ -56,9 +56,9 @@ def tally(change: Change, name: str, key: Values, amounts: Mapping[str, int]) ->
     OUT_OF_RANGE if a number would exceed the bounds of its type.
     """
     entity, table = change.model.entities[name], change.model.table
-    given = {*key, *amounts}
+    attribute_names = {*key, *amounts}
     if len(entity.placements) > 1 or any(
-        declared.required and declared.name not in given for declared in entity.attributes
+        declared.required and declared.name not in attribute_names for declared in entity.attributes
     ):
         raise Internal(f"{name} is more than a number, so it cannot be made by adding to it")
     if name in change.model.counted:
@@ -66,9 +66,9 @@ def tally(change: Change, name: str, key: Values, amounts: Mapping[str, int]) ->
     if entity.upgrades:
         raise Internal(f"{name} has upgrades, which adding to a number would pass over")
     sets: Wire = {table.entity_type: {"S": name}}
-    sets |= {each: entity.attribute[each].encode(value) for each, value in key.items()}
+    sets |= {key_name: entity.attribute[key_name].encode(value) for key_name, value in key.items()}
     adds = {table.version: 1, **amounts}
-    names = {f"#{position}": each for position, each in enumerate((*sets, *adds))}
+    names = {f"#{position}": stored_name for position, stored_name in enumerate((*sets, *adds))}
     values: Wire = {f":{position}": value for position, value in enumerate(sets.values())}
     values |= {f":{len(sets) + position}": {"N": str(amount)} for position, amount in enumerate(adds.values())}
     parts = [f"#{position} = :{position}" for position in range(len(sets))]

@@ -104,8 +104,8 @@ class Writer:
     async def stored(self, entity: str | type[R], key: Values, version: int | None = None) -> Item | R:
         """Returns the item to change; NOT_FOUND if it is missing, CONFLICT if its version is not the expected one."""
         name = _name(entity)
-        found = self._owned(await self._transactions.stored(self.access, name, key))
-        item = self.expected(name, key, found, version)
+        stored_item = self._owned(await self._transactions.stored(self.access, name, key))
+        item = self.expected(name, key, stored_item, version)
         return item if isinstance(entity, str) else entity(item)
 
     def expected(self, name: str, key: Values, item: Item | None, version: int | None) -> Item:
@@ -132,8 +132,8 @@ class Writer:
     async def many(self, entity: str, keys: Sequence[Values]) -> list[Item | None]: ...
     async def many(self, entity: str | type[R], keys: Sequence[Values]) -> Sequence[Item | R | None]:
         """Returns whole current items, in the order of the keys."""
-        known = self.model.entities[_name(entity)]
-        items = await self.at(known, tuple(item_key(self.tenant, known, key) for key in keys))
+        definition = self.model.entities[_name(entity)]
+        items = await self.at(definition, tuple(item_key(self.tenant, definition, key) for key in keys))
         return items if isinstance(entity, str) else [item and entity(item) for item in items]
 
     async def at(self, entity: Entity, keys: tuple[ItemKey, ...]) -> list[Item | None]:
@@ -158,16 +158,16 @@ class Writer:
         items = [item for item in page.items if self._owned(item) is not None]
         if entity.name in self.model.filling:
             # a copy does not say which counters include its item
-            found = await self.many(entity.name, [item.values for item in items]) if items else []
-            items = [item for item in found if item is not None]
+            whole_items = await self.many(entity.name, [item.values for item in items]) if items else []
+            items = [item for item in whole_items if item is not None]
         return items if record is None else [record(item) for item in items]
 
     async def peek(self, entity: str, key: Values, *names: str) -> Item | None:
         """Returns some attributes of an item that is not changed; they may be slightly stale."""
         at = item_key(self.tenant, self.model.entities[entity], key)
         owner = self.model.entities[entity].owner
-        wanted = frozenset(names if owner is None else (*names, owner))
-        [item] = await self.table.get(self.access, GetItems(self.tenant, entity, (at,), wanted, fresh=True))
+        attributes = frozenset(names if owner is None else (*names, owner))
+        [item] = await self.table.get(self.access, GetItems(self.tenant, entity, (at,), attributes, fresh=True))
         return self._owned(item)
 
     def _owned(self, item: Item | None) -> Item | None:
@@ -221,17 +221,17 @@ class Writer:
         return work(self) if once is None or bulk else self._run_once(work, once)
 
     async def _run_once(self, work: Work, once: Once) -> MutationResult:
-        known = await self.records.find(self.access, once)
-        if known is not None:
-            return await self._replayed(known)
+        record = await self.records.find(self.access, once)
+        if record is not None:
+            return await self._replayed(record)
         try:
             return await work(self)
         except Rejected:
             # a duplicate may have been faster, so that its own change causes the conflict
-            known = await self.records.find(self.access, once)
-            if known is None:
+            record = await self.records.find(self.access, once)
+            if record is None:
                 raise
-            return await self._replayed(known)
+            return await self._replayed(record)
 
     def check_may_call(self, mutation: Mutation) -> None:
         """Refuses a mutation that the role may not call before anything is read."""
@@ -260,11 +260,11 @@ class Writer:
         written = [[member.key.pk, member.key.sk] for member in change.members if member.kind != "ConditionCheck"]
         return {"entity": entity.name, "key": [key.pk, key.sk], "extras": dict(outcome.extras), "written": written}
 
-    async def _replayed(self, known: Values) -> MutationResult:
-        entity: Entity = self.model.entities[known["entity"]]
+    async def _replayed(self, record: Values) -> MutationResult:
+        entity: Entity = self.model.entities[record["entity"]]
         # INVARIANT: a repeat is not answered from the record before this process has dropped what the change
         # invalidates; another process may have made the change.
-        self.table.forget_written(self.access, [ItemKey(*key) for key in known["written"]])
-        item = self._owned(await self._transactions.at(self.access, entity, ItemKey(*known["key"])))
+        self.table.forget_written(self.access, [ItemKey(*key) for key in record["written"]])
+        item = self._owned(await self._transactions.at(self.access, entity, ItemKey(*record["key"])))
         # the item was removed since, or given to another subject: only the fact that it was done remains
-        return MutationResult(item or Item(entity.name, {}, ""), known["extras"])
+        return MutationResult(item or Item(entity.name, {}, ""), record["extras"])

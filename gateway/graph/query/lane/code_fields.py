@@ -161,11 +161,11 @@ class LoadedLoad:
         # two roots may load the same rows concurrently
         key = (self.code.owner, self.code.declared.name, repr(arguments), repr(requested))
         caller = request.code_reader(self.model).caller
-        found = await request.once(key, lambda: self.code.values(caller, request.access, requested, arguments))
-        failure = next((value for value in found if isinstance(value, Exception)), None)
+        results = await request.once(key, lambda: self.code.values(caller, request.access, requested, arguments))
+        failure = next((value for value in results if isinstance(value, Exception)), None)
         if failure is not None:
             raise FallBack(Reason.CODE) from failure
-        values = iter(found)
+        values = iter(results)
         for want in wants:
             for out in outs[want.part]:
                 setattr(out, want.slot, want.writer.written(next(values)))

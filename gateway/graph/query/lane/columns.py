@@ -238,6 +238,6 @@ def int32(value: int) -> int:
 def _list_writer(inner: Write | None, *, ordered: bool = False) -> Write:
     def write(values: Any) -> list[Any]:
         members = sorted(values) if ordered else values
-        return list(members) if inner is None else [inner(each) for each in members]
+        return list(members) if inner is None else [inner(member) for member in members]
 
     return write

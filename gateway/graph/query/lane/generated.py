@@ -25,10 +25,10 @@ def function(name: str, lines: list[str], names: Mapping[str, Any]) -> Callable[
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     space: dict[str, Any] = dict(names)
     exec(compile(source, file, "exec"), space)  # noqa: S102  contains only our own source, see the invariant above
-    made: Callable[..., Any] = space[name]
-    weakref.finalize(made, linecache.cache.pop, file, None).atexit = False
-    _kept[file] = made
-    return made
+    compiled_function: Callable[..., Any] = space[name]
+    weakref.finalize(compiled_function, linecache.cache.pop, file, None).atexit = False
+    _kept[file] = compiled_function
+    return compiled_function
 
 
 def functions() -> list[Callable[..., Any]]:

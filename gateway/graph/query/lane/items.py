@@ -112,7 +112,9 @@ class ItemsRead:
         cached = entity.cached if indexed is None else indexed.cached
         texts = self._texts = ItemTexts(rows.model.table, source.session.tenancy.table, self._names, strong=strong)
         sizes = source.table.sizes
-        one, many = (sizes.form(entity.name, None, each, strong=strong) for each in ("GetItem", "BatchGetItem"))
+        one, many = (
+            sizes.form(entity.name, None, operation, strong=strong) for operation in ("GetItem", "BatchGetItem")
+        )
         tail = entity.primary.pk.prefix({})
         self._get = source.call(
             "GetItem", None, texts.marker, get_answer(rows), texts.example_get, requested, one, tail
@@ -126,11 +128,11 @@ class ItemsRead:
 
     async def read(self, request: LaneRequest, keys: Iterable[ItemKey]) -> dict[ItemKey, Any]:
         """Returns the rows that exist and have not expired."""
-        wanted = set(keys)
+        key_set = set(keys)
         if not self.remembers:
-            return await self._read(request, wanted) if wanted else {}
+            return await self._read(request, key_set) if key_set else {}
         place, tasks, missing = self._place, dict[ItemKey, Any](), set[ItemKey]()
-        for key in wanted:
+        for key in key_set:
             task = next((task for names, task in request.seen.get((*place, key), ()) if self.attributes <= names), None)
             if task is None:
                 missing.add(key)
@@ -144,32 +146,34 @@ class ItemsRead:
         rows = {key: (await shared(task)).get(key) for key, task in tasks.items()}
         return {key: converted(row, self.rows.type) for key, row in rows.items() if row is not None}
 
-    async def _read(self, request: LaneRequest, wanted: set[ItemKey]) -> dict[ItemKey, Any]:
+    async def _read(self, request: LaneRequest, keys: set[ItemKey]) -> dict[ItemKey, Any]:
         writes = request.access.own_writes
-        if writes is not None and writes.hold(wanted):
+        if writes is not None and writes.hold(keys):
             raise FallBack(Reason.OWN_WRITE)
         if self._cached is not None:
-            rows = await self._through_cache(request, sorted(wanted))
-        elif len(wanted) == 1:
-            [(pk, sk)] = wanted
+            rows = await self._through_cache(request, sorted(keys))
+        elif len(keys) == 1:
+            [(pk, sk)] = keys
             answer = await request.call(self._get, self._texts.get(pk, sk), 1)
             rows = [] if answer.Item is None else [answer.Item]
-        elif len(wanted) <= CHUNK:
+        elif len(keys) <= CHUNK:
             # sorted, so that equal reads have equal request bodies
-            rows = await self._chunk(request, sorted(wanted))
+            rows = await self._chunk(request, sorted(keys))
         else:
-            ordered = sorted(wanted)
+            ordered = sorted(keys)
             chunks = [ordered[start : start + CHUNK] for start in range(0, len(ordered), CHUNK)]
             rows = [
-                row for found in await request.run_all([self._chunk(request, each) for each in chunks]) for row in found
+                row
+                for chunk_rows in await request.run_all([self._chunk(request, chunk) for chunk in chunks])
+                for row in chunk_rows
             ]
-        found: dict[Any, Any] = {(row.pk.S, row.sk.S): row for row in rows}
-        if not found.keys() <= wanted:
+        rows_by_key: dict[Any, Any] = {(row.pk.S, row.sk.S): row for row in rows}
+        if not rows_by_key.keys() <= keys:
             # a row that was not requested
             raise FallBack(Reason.FOREIGN_ROW)
         if self.rows.expires:
-            found = {key: row for key, row in found.items() if not is_expired(row, request.now)}
-        return found
+            rows_by_key = {key: row for key, row in rows_by_key.items() if not is_expired(row, request.now)}
+        return rows_by_key
 
     async def one(self, request: LaneRequest, key: ItemKey) -> Any:
         """Returns the row of one item, or None."""
@@ -205,8 +209,8 @@ class ItemsRead:
         if len(ordered) <= CHUNK:
             return await self._batches(request, self._texts.batch_of(ordered, sort_key), len(ordered))
         parts = [ordered[start : start + CHUNK] for start in range(0, len(ordered), CHUNK)]
-        found = await request.run_all([self._chunks_of(request, part, sort_key) for part in parts])
-        return list(chain.from_iterable(found))
+        row_lists = await request.run_all([self._chunks_of(request, part, sort_key) for part in parts])
+        return list(chain.from_iterable(row_lists))
 
     async def _chunk(self, request: LaneRequest, keys: Sequence[ItemKey]) -> list[Any]:
         return await self._batches(request, self._texts.batch(keys), len(keys))
@@ -216,11 +220,11 @@ class ItemsRead:
         rows, patience = list[Any](), None
         while True:
             answer = await request.call(self._batch, text, count)
-            for found in answer.Responses.values():
-                rows = rows + found if rows else found
+            for table_rows in answer.Responses.values():
+                rows = rows + table_rows if rows else table_rows
             if not answer.UnprocessedKeys:
                 return rows
-            left = [key for each in answer.UnprocessedKeys.values() for key in each.Keys]
+            left = [key for unprocessed in answer.UnprocessedKeys.values() for key in unprocessed.Keys]
             if not left:
                 return rows
             text, count = self._texts.batch_again(left), len(left)
@@ -233,11 +237,11 @@ class ItemsRead:
     async def _through_cache(self, request: LaneRequest, keys: Sequence[ItemKey]) -> list[Any]:
         call, options = (self._get, self._cached) if len(keys) == 1 else (self._batch, self._cached_batch)
         assert options is not None  # noqa: S101  the caller has checked; this tells the type checker
-        wanted = tuple([ItemKey(*key) for key in keys])
+        item_keys = tuple([ItemKey(*key) for key in keys])
         request.access.refusals += call.refusals
         try:
-            found = await request.table.cached_items(request.access, wanted, options)
-            rows: list[Any] = msgspec.convert(list(found.values()), self._rows)
+            rows_by_key = await request.table.cached_items(request.access, item_keys, options)
+            rows: list[Any] = msgspec.convert(list(rows_by_key.values()), self._rows)
             return rows
         except GatewayError as error:
             raise FallBack(Reason.FAILED_CALL) from error
@@ -315,10 +319,10 @@ class ItemsLoad:
         own, tenant = request.own, request.tenant
         requested = [want.keys_of(rows[want.part], own, tenant) for want in self.wants]
         flat = [want.flat(keys) for want, keys in zip(self.wants, requested, strict=True)]
-        found = await self.read.read(request, chain.from_iterable(flat))
-        answers = await self.level.answers_by_key(request, flat, found)
-        for want, keys, known in zip(self.wants, requested, answers, strict=True):
-            want.put(keys, outs[want.part], known)
+        item_rows = await self.read.read(request, chain.from_iterable(flat))
+        answers = await self.level.answers_by_key(request, flat, item_rows)
+        for want, keys, want_answers in zip(self.wants, requested, answers, strict=True):
+            want.put(keys, outs[want.part], want_answers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,12 +342,12 @@ class ReferenceLoad:
         if not read.reads_alone(request):
             return await self.load.fill(request, rows, outs)
         keys = self.keys.of_rows(rows[self.part], request.own)
-        wanted: set[Any] = set(keys)
-        wanted.discard(None)
-        if wanted:
-            found = await read.partitions(request, wanted, self.keys.sort_key)
-            [answers] = await self.load.level.answers(request, [found])
-            by_key: dict[Any, Any] = {row.pk.S: answer for row, answer in zip(found, answers, strict=True)}
+        partition_keys: set[Any] = set(keys)
+        partition_keys.discard(None)
+        if partition_keys:
+            item_rows = await read.partitions(request, partition_keys, self.keys.sort_key)
+            [answers] = await self.load.level.answers(request, [item_rows])
+            by_key: dict[Any, Any] = {row.pk.S: answer for row, answer in zip(item_rows, answers, strict=True)}
             self.put(outs[self.part], map(by_key.get, keys))
         return None
 
@@ -385,8 +389,8 @@ class MembersWant:
 
     def put(self, keys: list[list[ItemKey]], outs: list[Any], answers: Rows) -> None:
         slot = self.slot
-        for out, each in zip(outs, keys, strict=True):
-            setattr(out, slot, [answers[key] for key in each if key in answers])
+        for out, row_keys in zip(outs, keys, strict=True):
+            setattr(out, slot, [answers[key] for key in row_keys if key in answers])
 
 
 @dataclass(frozen=True, slots=True)
@@ -402,6 +406,6 @@ class TotalWant:
         return list(chain.from_iterable(keys))
 
     def put(self, keys: list[list[ItemKey]], outs: list[Any], answers: Rows) -> None:
-        for out, each in zip(outs, keys, strict=True):
-            total = sum([answers[key] for key in each if key in answers])
+        for out, row_keys in zip(outs, keys, strict=True):
+            total = sum([answers[key] for key in row_keys if key in answers])
             setattr(out, self.slot, total if self.write is None else self.write(total))

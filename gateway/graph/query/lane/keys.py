@@ -162,7 +162,7 @@ def reference_partitions(binding: Binding) -> PartitionKeys | None:
         texts, fields = binding.variables(names)
         if [*map(type, texts.kinds.values())] != [Id]:
             return None
-        made, sort_key = texts.partition_text()
+        key_text, sort_key = texts.partition_text()
     except NotPlain:
         return None
     [field] = fields.values()
@@ -172,8 +172,8 @@ def reference_partitions(binding: Binding) -> PartitionKeys | None:
     lines.append(
         '  if texts and (are_ids(lines) is None or lines.count("\\n") != len(texts)): raise FallBack(Reason.ROW)'
     )
-    lines.append(f"  if len(texts) == len(rows): return [{made} for t0 in texts]")
-    absent = made.replace("{t0}", f"{{{field}.S}}")
+    lines.append(f"  if len(texts) == len(rows): return [{key_text} for t0 in texts]")
+    absent = key_text.replace("{t0}", f"{{{field}.S}}")
     lines.append(f"  return [None if {field} is None else {absent} for row in rows]")
     return PartitionKeys(function("partitions", lines, names), sort_key)
 
@@ -187,7 +187,7 @@ def total_keys(binding: Binding, given: tuple[Mapping[str, Any], ...]) -> Keys:
         return _any_keys(binding, lambda row: given)
     lines = list(_LOOP)
     lines += [f"    if {field} is None: raise FallBack(Reason.ARGUMENT)" for field in fields.values()]
-    pairs = ", ".join(texts.pair(each) for each in given)
+    pairs = ", ".join(texts.pair(values) for values in given)
     lines += [*_filled(texts, fields), f"    found.append([{pairs}])", "  return found"]
     return function("keys", lines, names)
 
@@ -220,8 +220,8 @@ def _any_reference(binding: Binding) -> Keys:
     read, target = binding.readers(), binding.target
 
     def keys(rows: list[Any], own: str, tenant: Any) -> list[ItemKey | None]:
-        found = [_values(row, read) for row in rows]
-        return [None if None in each.values() else checked_key(tenant, target, each) for each in found]
+        row_values = [_values(row, read) for row in rows]
+        return [None if None in values.values() else checked_key(tenant, target, values) for values in row_values]
 
     return keys
 
@@ -234,15 +234,15 @@ def _any_members(binding: Binding, free: str, field: str, members: Read) -> Keys
     return _any_keys(binding, given)
 
 
-def _any_keys(binding: Binding, given: Callable[[Any], Iterable[Mapping[str, Any]]]) -> Keys:
+def _any_keys(binding: Binding, parts_of: Callable[[Any], Iterable[Mapping[str, Any]]]) -> Keys:
     read, target = binding.readers(), binding.target
 
     def keys(rows: list[Any], own: str, tenant: Any) -> list[list[ItemKey]]:
-        found = []
+        row_keys = []
         for row in rows:
             values = _values(row, read)
-            found.append([checked_key(tenant, target, {**values, **each}) for each in given(row)])
-        return found
+            row_keys.append([checked_key(tenant, target, {**values, **own_parts}) for own_parts in parts_of(row)])
+        return row_keys
 
     return keys
 

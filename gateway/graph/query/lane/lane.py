@@ -84,9 +84,9 @@ def _refused(denied: tuple[Denied, ...], content: bytes) -> list[RefusedValue]:
     """Finds every value of a refused field in the response."""
     data = orjson.loads(content)
     return [
-        RefusedValue(path, each.attribute, [_location(node) for node in each.nodes])
-        for each in denied
-        for path in _paths(data, each.keys, ())
+        RefusedValue(path, denial.attribute, [_location(node) for node in denial.nodes])
+        for denial in denied
+        for path in _paths(data, denial.keys, ())
     ]
 
 
@@ -102,8 +102,8 @@ def _paths(value: Any, keys: tuple[str, ...], path: Path) -> Iterator[Path]:
 
 def _location(node: FieldNode) -> dict[str, int]:
     assert node.loc is not None  # noqa: S101  documents are parsed with their locations
-    found = get_location(node.loc.source, node.loc.start)
-    return {"line": found.line, "column": found.column}
+    location = get_location(node.loc.source, node.loc.start)
+    return {"line": location.line, "column": location.column}
 
 
 class Outcomes:
@@ -174,7 +174,7 @@ class Lanes:
             return None
         request = LaneRequest(access, variables, self._table, self._cursors, self._limits)
         try:
-            found = lane.written(await lane.answers(request))
+            answer = lane.written(await lane.answers(request))
         except FallBack as step:
             self.outcomes.add(step.reason)
             return None
@@ -187,14 +187,14 @@ class Lanes:
                 request.close()
         self.outcomes.add("lane")
         access.replay.clear()
-        return found
+        return answer
 
     def _lane(self, variant: Variant, access: Access) -> Lane | None:
         key = (variant, access.session.permissions.shared)
-        made = self._made
-        lane: Lane | None = made.pop(key, _UNKNOWN)
+        lanes = self._made
+        lane: Lane | None = lanes.pop(key, _UNKNOWN)
         if lane is not _UNKNOWN:
-            made[key] = lane
+            lanes[key] = lane
         return lane
 
     async def _new(self, key: LaneKey, access: Access) -> Lane | None:
@@ -224,15 +224,15 @@ class Lanes:
         variant = key[0]
         async with self._turn:
             try:
-                made: Lane | None = await in_background(self._table.pacer, self.make, variant.tree, access)
+                lane: Lane | None = await in_background(self._table.pacer, self.make, variant.tree, access)
             except NoLane:
-                made = None
-        self._made[key] = made
-        self.kept_bytes += _bytes(variant, made)
+                lane = None
+        self._made[key] = lane
+        self.kept_bytes += _bytes(variant, lane)
         while self.kept_bytes > self._rules.kept_bytes:
             oldest = next(iter(self._made))
             self.kept_bytes -= _bytes(oldest[0], self._made.pop(oldest))
-        return made
+        return lane
 
     def _may_make(self) -> bool:
         now = self._clock()

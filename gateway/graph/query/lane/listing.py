@@ -59,19 +59,19 @@ class QueryTexts:
     def text(self, partition: str, bounds: KeyRange, *, forward: bool, limit: int, start: str | None = None) -> str:
         prefix, low, high = bounds.prefix, bounds.low, bounds.high
         form = (prefix is not None, low is not None, high is not None, forward)
-        made = self._forms.get(form) or self._add_form(form)
+        template = self._forms.get(form) or self._add_form(form)
         bounded = ""
         if prefix is not None or low is not None or high is not None:
             ends = [end for end in ((prefix,) if prefix is not None else (low, high)) if end is not None]
-            bounded = "".join([before + escaped(end) for before, end in zip(made[1:], ends, strict=False)])
+            bounded = "".join([before + escaped(end) for before, end in zip(template[1:], ends, strict=False)])
         if limit > wire.LARGEST_PAGE:
             limit = wire.LARGEST_PAGE
-        text = f"{made[0]}{escaped(partition)}{bounded}{made[-2]}{limit}{made[-1]}"
+        text = f"{template[0]}{escaped(partition)}{bounded}{template[-2]}{limit}{template[-1]}"
         return text if start is None else f'{text[:-1]},"ExclusiveStartKey":{start}}}'
 
     def _add_form(self, form: tuple[bool, bool, bool, bool]) -> list[str]:
-        made = self._forms[form] = self._made(*form)
-        return made
+        template = self._forms[form] = self._made(*form)
+        return template
 
     def _made(self, prefix: bool, low: bool, high: bool, forward: bool) -> list[str]:
         bounds = KeyRange(_LOW if low else None, _HIGH if high else None, _LOW if prefix else None)
@@ -138,15 +138,15 @@ class PartitionRead:
         while self._cached is None and len(rows) < limit:
             # expect as many expired rows to follow as were found so far; otherwise a thousand of them take a thousand
             # calls
-            wanted = limit - len(rows) + expired
-            text = self._texts.text(partition, bounds, forward=forward, limit=wanted, start=start)
+            count = limit - len(rows) + expired
+            text = self._texts.text(partition, bounds, forward=forward, limit=count, start=start)
             answer = await request.call(self._call, text, 1)
-            found = answer.Items
+            page_rows = answer.Items
             if self.rows.expires:
-                live = [row for row in found if not is_expired(row, request.now)]
-                expired += len(found) - len(live)
-                found = live
-            rows = rows + found if rows else found
+                live = [row for row in page_rows if not is_expired(row, request.now)]
+                expired += len(page_rows) - len(live)
+                page_rows = live
+            rows = rows + page_rows if rows else page_rows
             if answer.LastEvaluatedKey is NO_KEY or len(rows) >= limit:
                 break
             start = compact(answer.LastEvaluatedKey)
@@ -161,13 +161,13 @@ class PartitionRead:
         if request.access.own_writes is not None:
             raise FallBack(Reason.OWN_WRITE)
         reading, start = Reading(query.limit, query.filter.reads), None
-        while (wanted := reading.next()) and len(rows) < query.limit:
-            body = wire.query(self.rows.model.table, self._table, query, self._names, wanted)
+        while (count := reading.next()) and len(rows) < query.limit:
+            body = wire.query(self.rows.model.table, self._table, query, self._names, count)
             if start is not None:
                 body["ExclusiveStartKey"] = start
             answer = await request.call(self._filtered_call, orjson.dumps(body).decode(), 1)
             rows += [row for row in answer.Items if not self.rows.expires or not is_expired(row, request.now)]
-            reading.read(wanted if answer.ScannedCount is None else answer.ScannedCount)
+            reading.read(count if answer.ScannedCount is None else answer.ScannedCount)
             start = None if answer.LastEvaluatedKey is NO_KEY else orjson.loads(bytes(answer.LastEvaluatedKey))
             if start is None:
                 break
@@ -183,10 +183,10 @@ class PartitionRead:
         )
         request.access.refusals += self._call.refusals
         try:
-            found: list[Any] = msgspec.convert(
+            rows: list[Any] = msgspec.convert(
                 await request.table.cached_page(request.access, plan, self._cached), self._rows
             )
-            return found
+            return rows
         except GatewayError as error:
             raise FallBack(Reason.FAILED_CALL) from error
         except msgspec.MsgspecError as error:
@@ -199,11 +199,11 @@ def _check_unwritten(writes: OwnWrites, rows: list[Any]) -> None:
         raise FallBack(Reason.OWN_WRITE)
 
 
-def _with_items(page: RowPage, found: Mapping[ItemKey, Any], place_of: Callable[[Any], Any], backward: bool) -> RowPage:
+def _with_items(page: RowPage, items: Mapping[ItemKey, Any], place_of: Callable[[Any], Any], backward: bool) -> RowPage:
     """Replaces entries by the current items of the table; omits those that are gone or have moved in the index."""
     rows = []
     for entry in page.rows:
-        row = found.get(ItemKey(entry.pk.S, entry.sk.S))
+        row = items.get(ItemKey(entry.pk.S, entry.sk.S))
         rows.append(row if row is not None and place_of(row) == place_of(entry) else None)
     last = 0 if backward else -1
     reached = page.reached
@@ -285,16 +285,16 @@ class ListingRead:
         # INVARIANT: an item is only requested by a key of the tenant, whatever an index returns.
         if not all(entry.pk.S.startswith(request.own) for entry in entries):
             raise FallBack(Reason.FOREIGN_ROW)
-        found = await self.items.read(request, [ItemKey(entry.pk.S, entry.sk.S) for entry in entries])
+        items = await self.items.read(request, [ItemKey(entry.pk.S, entry.sk.S) for entry in entries])
         return [
-            _with_items(page, found, self._place_of, window.backward)
+            _with_items(page, items, self._place_of, window.backward)
             for page, window in zip(pages, windows, strict=True)
         ]
 
     def _plan(self, request: LaneRequest, arguments: Mapping[str, Any], window: Window) -> QueryMany:
         try:
-            given = windowed(self.listing, arguments, request.access.now())
-            return plan_listing(self._model, self.listing, request.tenant, given, window, self._attributes)
+            values = windowed(self.listing, arguments, request.access.now())
+            return plan_listing(self._model, self.listing, request.tenant, values, window, self._attributes)
         except BadUserInput as error:
             raise FallBack(Reason.ARGUMENT) from error
 
@@ -306,8 +306,8 @@ class ListingRead:
         stretches = await request.run_all([self._partition.stretch(request, query) for query in queries])
         for row in (row for stretch in stretches for row in stretch.rows if self.items is None):
             check_row(row, self.rows.entities[0], request.own)
-        found = merged_stretches(stretches, self._position, forward=queries[0].forward, limit=window.limit)
-        return RowPage(found.rows[::-1] if window.backward else found.rows, found.more, found.reached)
+        merged = merged_stretches(stretches, self._position, forward=queries[0].forward, limit=window.limit)
+        return RowPage(merged.rows[::-1] if window.backward else merged.rows, merged.more, merged.reached)
 
     async def _planned(self, request: LaneRequest, arguments: Mapping[str, Any], window: Window) -> list[Any]:
         plan = self._plan(request, arguments, window)

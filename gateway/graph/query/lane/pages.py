@@ -57,10 +57,10 @@ class CountRead:
     numbers: Shape
 
     async def totals(self, request: LaneRequest, requested: list[RequestedPage]) -> list[int]:
-        keys = [self._keys(request, each.arguments) for each in requested]
-        found = await self.read.read(request, chain.from_iterable(keys))
-        numbers = dict(zip(found, self.numbers(list(found.values()), request.own, request.scope), strict=True))
-        return [sum(numbers.get(key, 0) for key in each) for each in keys]
+        keys = [self._keys(request, page.arguments) for page in requested]
+        rows = await self.read.read(request, chain.from_iterable(keys))
+        numbers = dict(zip(rows, self.numbers(list(rows.values()), request.own, request.scope), strict=True))
+        return [sum(numbers.get(key, 0) for key in page_keys) for page_keys in keys]
 
     def _keys(self, request: LaneRequest, arguments: Mapping[str, Any]) -> list[ItemKey]:
         try:
@@ -86,9 +86,9 @@ class PageLevel:
     async def answers(self, request: LaneRequest, requested: list[RequestedPage]) -> list[Any]:
         if self.selection.counts_only:
             return await self.connections(request, requested, [_EMPTY] * len(requested))
-        pages = await request.run_all([self.read.page(request, each.arguments, each.window) for each in requested])
+        pages = await request.run_all([self.read.page(request, page.arguments, page.window) for page in requested])
         if self.read.items is not None:
-            pages = await self.read.fetched(request, pages, [each.window for each in requested])
+            pages = await self.read.fetched(request, pages, [page.window for page in requested])
         return await self.connections(request, requested, pages)
 
     async def connections(
@@ -98,19 +98,19 @@ class PageLevel:
         columns = await self.level.answers(request, [rows] * len(self.level.shapes))
         if len(pages) == 1 and self.count is None and [*map(type, self.selection.fields)] == [NodesField]:
             return [{self.selection.fields[0].key: columns[0]}]
-        found, start = [], 0
-        for each, page in zip(requested, pages, strict=True):
+        connections, start = [], 0
+        for page_request, page in zip(requested, pages, strict=True):
             end = start + len(page.rows)
             own = columns if len(pages) == 1 else [column[start:end] for column in columns]
-            found.append(await self._connection(request, each, page, own))
+            connections.append(await self._connection(request, page_request, page, own))
             start = end
         if self.count is not None:
-            self._put_totals(found, await self.count.totals(request, requested))
-        return found
+            self._put_totals(connections, await self.count.totals(request, requested))
+        return connections
 
-    def _put_totals(self, found: list[Any], totals: list[int]) -> None:
+    def _put_totals(self, connections: list[Any], totals: list[int]) -> None:
         keys = [field.key for field in self.selection.fields if isinstance(field, TotalCountField)]
-        for out, total in zip(found, totals, strict=True):
+        for out, total in zip(connections, totals, strict=True):
             out.update(dict.fromkeys(keys, total))
 
     async def _connection(
@@ -160,15 +160,15 @@ class PageLevel:
     async def _page_info(
         self, request: LaneRequest, requested: RequestedPage, page: RowPage, field: PageInfoField
     ) -> dict[str, Any]:
-        known: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         out: dict[str, Any] = {}
         for part in field.fields:
             if isinstance(part, Typename):
                 out[part.key] = part.value
                 continue
-            if part.name not in known:
-                known[part.name] = await self._page_info_value(request, requested, page, part)
-            out[part.key] = known[part.name]
+            if part.name not in values:
+                values[part.name] = await self._page_info_value(request, requested, page, part)
+            out[part.key] = values[part.name]
         return out
 
     async def _page_info_value(
@@ -220,18 +220,18 @@ class PagesLoad:
             setattr(out, self.slot, page)
 
     def _requested_page(self, request: LaneRequest, row: Any) -> RequestedPage:
-        given = self.arguments.values(request.variables)
-        return requested_page(request, self.listing, {**given, **self.values(row)})
+        arguments = self.arguments.values(request.variables)
+        return requested_page(request, self.listing, {**arguments, **self.values(row)})
 
     def values(self, row: Any) -> dict[str, Any]:
-        found = {}
+        values = {}
         for name, (field, read) in self.bound.items():
             wire = getattr(row, field)
             if wire is None:
                 # graphql-core reports the missing parameter
                 raise FallBack(Reason.ARGUMENT)
-            found[name] = read(wire)
-        return found
+            values[name] = read(wire)
+        return values
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,12 +244,12 @@ class PageRoot:
 
     async def answer(self, request: LaneRequest) -> list[tuple[int, Any]]:
         page_of, read = self.page, self.page.read
-        given = self.arguments.values(request.variables, request.caller)
-        first = given.get("first")
-        if len(given) == 1 and first is not None and 0 <= first <= request.limits.page:
+        arguments = self.arguments.values(request.variables, request.caller)
+        first = arguments.get("first")
+        if len(arguments) == 1 and first is not None and 0 <= first <= request.limits.page:
             requested = RequestedPage({}, first_window(first))
         else:
-            requested = requested_page(request, read.listing, given)
+            requested = requested_page(request, read.listing, arguments)
         if page_of.count is not None or read.items is not None:
             return [(self.number, (await page_of.answers(request, [requested]))[0])]
         page = await (read.page if read.remembers else read.own_page)(request, requested.arguments, requested.window)

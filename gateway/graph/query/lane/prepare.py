@@ -110,28 +110,31 @@ class Preparation:
         return self._reads.size
 
     def _roots(self, tree: Tree) -> list[Root]:
-        found: list[Root] = []
+        separate_roots: list[Root] = []
         shared: dict[tuple[str, bool], list[tuple[int, LookupField | LookupManyField]]] = {}
         for number, root in enumerate(tree.roots):
             match root:
                 case Typename():
-                    found.append(ConstantRoot(number, root.value))
+                    separate_roots.append(ConstantRoot(number, root.value))
                 case LookupField() if root.target.collection is not None:
-                    found.append(TargetRoot(number, root.arguments, self._target(root.target)))
+                    separate_roots.append(TargetRoot(number, root.arguments, self._target(root.target)))
                 case LookupField():
                     lookup = root.target.lookup
                     shared.setdefault((lookup.entity, lookup.strong), []).append((number, root))
                 case LookupManyField():
                     shared.setdefault((root.lookup.entity, root.lookup.strong), []).append((number, root))
                 case PageField():
-                    found.append(PageRoot(number, root.arguments, self._page(root)))
+                    separate_roots.append(PageRoot(number, root.arguments, self._page(root)))
                 case SingleField():
-                    found.append(self._single(number, root))
+                    separate_roots.append(self._single(number, root))
                 case NodeField():
-                    found.append(self._node(number, root))
+                    separate_roots.append(self._node(number, root))
                 case _:
                     raise NoLane
-        return [*found, *(self._items_root(entity, strong, roots) for (entity, strong), roots in shared.items())]
+        return [
+            *separate_roots,
+            *(self._items_root(entity, strong, roots) for (entity, strong), roots in shared.items()),
+        ]
 
     def _items_root(self, name: str, strong: bool, roots: list[tuple[int, LookupField | LookupManyField]]) -> ItemsRoot:
         entity = self._model.entities[name]
@@ -194,7 +197,7 @@ class Preparation:
             for number, place in enumerate(places)
             if isinstance(place.field, TotalField)
         }
-        shapes = tuple(totals.get(number, made) for number, made in enumerate(level.shapes))
+        shapes = tuple(totals.get(number, item_shape) for number, item_shape in enumerate(level.shapes))
         read = self._reads.items(target, inner, items, strong=strong)
         load = ItemsLoad(read, wants, Level(shapes, level.loads))
         [part, slot, owner, field], *others = places
@@ -230,16 +233,16 @@ class Preparation:
 
     def _member_keys(self, rows: RowType, owner: Entity, target: Entity, field: MembersField) -> Keys:
         fixed = [name for name in parameters(self._model, field.lookup) if name != field.free]
-        each = field.relation.each or ""
-        _readable(rows, owner, [each])
-        return member_keys(Binding(rows, owner, target, self._bind(rows, owner, field, fixed)), field.free, each)
+        list_name = field.relation.each or ""
+        _readable(rows, owner, [list_name])
+        return member_keys(Binding(rows, owner, target, self._bind(rows, owner, field, fixed)), field.free, list_name)
 
     def _total(self, rows: RowType, target: Entity, place: FieldSlot, field: TotalField) -> TotalWant:
         relation = field.relation
         bind = self._bind(rows, place.owner, field, field.own)
-        given = tuple({**relation.fixed, relation.over: number} for number in range(relation.count))
+        key_parts = tuple({**relation.fixed, relation.over: number} for number in range(relation.count))
         write = writer(target.attribute[relation.attribute].type, ())
-        return TotalWant(place.part, place.slot, total_keys(Binding(rows, place.owner, target, bind), given), write)
+        return TotalWant(place.part, place.slot, total_keys(Binding(rows, place.owner, target, bind), key_parts), write)
 
     # pages
 
@@ -286,7 +289,7 @@ class Preparation:
         inner = list(member.page.items) if isinstance(member, PageField) else [member.item]
         served = self._model.patterns[member.relation.pattern].entity if member.relation else ""
         rows = self._reads.rows([item, *inner], None, {item.entity.name: frozenset(), served: frozenset()})
-        attributes = item.attributes.union(*(each.attributes for each in inner))
+        attributes = item.attributes.union(*(selection.attributes for selection in inner))
         plan = QueryPartition(_EXAMPLE, None, "", KeyRange(), True, 1, attributes)
         slot = f"f{next(number for number, field in enumerate(item.fields) if field is member)}"
         pages, members = None, None

@@ -59,7 +59,7 @@ class PreparedCall:
         """Returns the number of items in a response, and the capacity units that it consumed."""
         consumed = answer.ConsumedCapacity
         if self.operation == "BatchGetItem":
-            units = sum([each.CapacityUnits for each in consumed]) if consumed else 0.0
+            units = sum([capacity.CapacityUnits for capacity in consumed]) if consumed else 0.0
             return sum(map(len, answer.Responses.values())), units
         items = len(answer.Items) if self.operation == "Query" else int(answer.Item is not None)
         return items, consumed.CapacityUnits if consumed is not None else 0.0
@@ -152,8 +152,8 @@ class LaneRequest:
         try:
             answer = call.decode(raw)
         except msgspec.MsgspecError as error:
-            found = orjson.loads(raw)
-            items, capacity = items_in(found), units_of(found.get("ConsumedCapacity"))
+            content = orjson.loads(raw)
+            items, capacity = items_in(content), units_of(content.get("ConsumedCapacity"))
             raise FallBack(Reason.ROW) from error
         else:
             items, capacity = call.size(answer)
@@ -181,15 +181,15 @@ class LaneRequest:
         """Runs the jobs concurrently; if one fails, waits for calls already sent, for the reference executor to use."""
         if len(jobs) == 1:
             return [await jobs[0]]
-        found: list[Any] = await asyncio.gather(*map(self._guarded, jobs), return_exceptions=True)
-        failures = [each for each in found if isinstance(each, BaseException)]
+        results: list[Any] = await asyncio.gather(*map(self._guarded, jobs), return_exceptions=True)
+        failures = [result for result in results if isinstance(result, BaseException)]
         if failures:
             # a bug takes precedence over a fallback that happened beside it
             raise next(
                 (error for error in failures if not isinstance(error, FallBack | InvalidArguments)),
                 self.stopped or failures[0],
             )
-        return found
+        return results
 
     async def _guarded(self, job: Coroutine[Any, Any, T]) -> T:
         try:

@@ -47,10 +47,10 @@ class ItemWant:
     plural: str | None = None
 
     def keys(self, request: LaneRequest, key_of: KeyOf) -> list[ItemKey]:
-        given = self.arguments.values(request.variables, request.caller)
+        arguments = self.arguments.values(request.variables, request.caller)
         if self.plural is None:
-            return [key_of(given, request.own, request.tenant)]
-        values = given[self.plural]
+            return [key_of(arguments, request.own, request.tenant)]
+        values = arguments[self.plural]
         if len(values) > request.limits.page:
             raise FallBack(Reason.LIMIT)
         return [key_of({self.parameter: value}, request.own, request.tenant) for value in values]
@@ -69,17 +69,17 @@ class ItemsRoot:
         if len(self.wants) == 1 and self.wants[0].plural is None:
             return await self._answer_one(request, self.wants[0])
         requested = [want.keys(request, self.key_of) for want in self.wants]
-        found = await self.read.read(request, [key for keys in requested for key in keys])
+        rows = await self.read.read(request, [key for keys in requested for key in keys])
         answers: Answers = []
-        shaped = await self.level.answers_by_key(request, requested, found)
-        for want, keys, known in zip(self.wants, requested, shaped, strict=True):
-            values = [known.get(key) for key in keys]
+        shaped = await self.level.answers_by_key(request, requested, rows)
+        for want, keys, want_answers in zip(self.wants, requested, shaped, strict=True):
+            values = [want_answers.get(key) for key in keys]
             answers.append((want.number, values[0] if want.plural is None else values))
         return answers
 
     async def _answer_one(self, request: LaneRequest, want: ItemWant) -> Answers:
-        given = want.arguments.values(request.variables, request.caller)
-        row = await self.read.one(request, self.key_of(given, request.own, request.tenant))
+        arguments = want.arguments.values(request.variables, request.caller)
+        row = await self.read.one(request, self.key_of(arguments, request.own, request.tenant))
         return [(want.number, None if row is None else (await self.level.answers(request, [[row]]))[0][0])]
 
 
@@ -132,8 +132,8 @@ class CollectionRead:
         read = {(row.pk.S, row.sk.S): row for row in members}
         if not all(key in read for key in keys):
             raise FallBack(Reason.MEMBER_MISSING)
-        found: Any = {key: read[key] for key in keys}
-        [answers] = await level.answers_by_key(request, [keys], found)
+        member_rows: Any = {key: read[key] for key in keys}
+        [answers] = await level.answers_by_key(request, [keys], member_rows)
         return [answers[key] for key in keys]
 
 
@@ -179,9 +179,9 @@ class SingleRoot:
     followed: tuple[Mapping[str, tuple[str, Any]], TargetRead] | None
 
     async def answer(self, request: LaneRequest) -> Answers:
-        given = self.arguments.values(request.variables, request.caller)
-        take_arguments(self.listing, given)
-        page = await self.read.page(request, given, Window(1))
+        arguments = self.arguments.values(request.variables, request.caller)
+        take_arguments(self.listing, arguments)
+        page = await self.read.page(request, arguments, Window(1))
         if self.read.items is not None:
             [page] = await self.read.fetched(request, [page], [Window(1)])
         return [(self.number, await self._item(request, page.rows[0]) if page.rows else None)]
@@ -214,17 +214,17 @@ class NodeRoot:
     types: Mapping[str, tuple[Entity, ItemsRead, Level]]
 
     async def answer(self, request: LaneRequest) -> Answers:
-        given = self.arguments.values(request.variables)
-        texts = given["ids"] if self.plural else [given["id"]]
+        arguments = self.arguments.values(request.variables)
+        texts = arguments["ids"] if self.plural else [arguments["id"]]
         if len(texts) > request.limits.page:
             raise FallBack(Reason.LIMIT)
         named = [self._named(request, text) for text in texts]
-        kinds = sorted({each[0] for each in named if each is not None})
-        found = await request.run_all([self._items(request, kind, named) for kind in kinds]) if kinds else []
+        kinds = sorted({node[0] for node in named if node is not None})
+        answers_by_kind = await request.run_all([self._items(request, kind, named) for kind in kinds]) if kinds else []
         answers: dict[Any, Any] = {}
-        for each in found:
-            answers |= each
-        values = [None if each is None else answers.get(each) for each in named]
+        for kind_answers in answers_by_kind:
+            answers |= kind_answers
+        values = [None if node is None else answers.get(node) for node in named]
         return [(self.number, values if self.plural else values[0])]
 
     def _named(self, request: LaneRequest, text: str) -> tuple[str, ItemKey] | None:
@@ -237,6 +237,6 @@ class NodeRoot:
         self, request: LaneRequest, kind: str, named: list[tuple[str, ItemKey] | None]
     ) -> dict[tuple[str, ItemKey], Any]:
         _, read, level = self.types[kind]
-        keys = [each[1] for each in named if each is not None and each[0] == kind]
+        keys = [node[1] for node in named if node is not None and node[0] == kind]
         [answers] = await level.answers_by_key(request, [keys], await read.read(request, keys))
         return {(kind, key): answer for key, answer in answers.items()}

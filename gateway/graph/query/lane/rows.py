@@ -62,12 +62,12 @@ class RowType:
         self.model = model
         self.denied = denied
         self._selections = tuple(selections)
-        entities = list(dict.fromkeys([*(each.entity.name for each in self._selections), *also]))
+        entities = list(dict.fromkeys([*(selection.entity.name for selection in self._selections), *also]))
         self.entities = [model.stored[name] for name in entities]
         self.mixed = len(entities) > 1
         self.expires = any(entity.expiry is not None for entity in self.entities)
         table = model.table
-        requested = frozenset[str]().union(*(each.attributes for each in self._selections), *also.values())
+        requested = frozenset[str]().union(*(selection.attributes for selection in self._selections), *also.values())
         names = sorted(requested - denied)
         self.fields = {name: _KEY.format(number) for number, name in enumerate(names)}
         required = set() if self.mixed else self._required()
@@ -99,8 +99,8 @@ class RowType:
                 fields.append((key, wire, msgspec.UNSET))
             else:
                 optional.append((key, wire | None, None))
-        made = [(key, kind) if default is msgspec.UNSET else (key, kind, default) for key, kind, default in fields]
-        self.type = msgspec.defstruct("Row", [*made, *optional], rename=rename, gc=False)
+        specs = [(key, kind) if default is msgspec.UNSET else (key, kind, default) for key, kind, default in fields]
+        self.type = msgspec.defstruct("Row", [*specs, *optional], rename=rename, gc=False)
 
     def _required(self) -> set[str]:
         """Returns the attributes that some field requires."""
@@ -124,9 +124,9 @@ class RowType:
 
     def column(self, attribute: Attribute, below: StructFields = ()) -> Column:
         """Raises `NoLane` if two entities store an attribute of the same name differently."""
-        made = column(attribute, below)
-        if self._wire(attribute.name) == made.wire:
-            return made
+        stored_column = column(attribute, below)
+        if self._wire(attribute.name) == stored_column.wire:
+            return stored_column
         raise NoLane
 
 
@@ -184,13 +184,13 @@ class _ShapeSource:
             if not nullable:
                 raise NoLane
             return "None"
-        made, key = self.rows.column(attribute, field.below), f"row.{self.rows.fields[attribute.name]}"
+        stored_column, key = self.rows.column(attribute, field.below), f"row.{self.rows.fields[attribute.name]}"
         if nullable:
-            return f"None if {key} is None else {self._written(made).format(key)}"
+            return f"None if {key} is None else {self._written(stored_column).format(key)}"
         self.need(key)
-        if made.numbers is not None:
-            return self.column(key, made.numbers)
-        return self._written(made).format(key)
+        if stored_column.numbers is not None:
+            return self.column(key, stored_column.numbers)
+        return self._written(stored_column).format(key)
 
     def column(self, key: str, numbers: Numbers) -> str:
         """Returns the variable of a row's number; the numbers of all rows are encoded before the first result."""
@@ -208,10 +208,10 @@ class _ShapeSource:
         self.sources.append((f"c{number}", texts))
         return f"c{number}"
 
-    def _written(self, made: Column) -> str:
+    def _written(self, stored_column: Column) -> str:
         """Encodes a struct with functions of its own, because two selections of one struct are encoded differently."""
-        text = made.write
-        for before, value in made.names.items():
+        text = stored_column.write
+        for before, value in stored_column.names.items():
             if before.startswith("write_"):
                 text = text.replace(f"{before}(", f"{self.name(before, value)}(")
             else:
@@ -221,40 +221,40 @@ class _ShapeSource:
     def function(self) -> Shape:
         lines = ["def shape(rows, own, scope):", "  for row in rows:", *self.checks]
         lines += self.columns
-        variables, lists = ["row", *(each for each, _ in self.sources)], ["rows", *(each for _, each in self.sources)]
-        each, source = ", ".join(variables), f"zip({', '.join(lists)})" if self.sources else "rows"
-        lines.append(f"  return [Out({', '.join(self.values)}) for {each} in {source}]")
+        variables, lists = ["row", *(text for text, _ in self.sources)], ["rows", *(text for _, text in self.sources)]
+        targets, source = ", ".join(variables), f"zip({', '.join(lists)})" if self.sources else "rows"
+        lines.append(f"  return [Out({', '.join(self.values)}) for {targets} in {source}]")
         return function("shape", lines, self.names)
 
 
 def shape(rows: RowType, selection: ItemSelection, out: OutType, denied: Attributes, cursors: Cursors) -> Shape:
     """Returns the function that turns rows into results; it checks the tenant and the required fields of each row."""
-    made = _ShapeSource(rows, denied)
+    source = _ShapeSource(rows, denied)
     # the row's type is for readers of the generated source: it shows which attribute a field holds
-    made.names |= {"Out": out.type, "Row": rows.type}
+    source.names |= {"Out": out.type, "Row": rows.type}
     if not rows.expires:
-        made.checks.append("    if row.ttl is not None: raise FallBack(Reason.EXPIRY)")
+        source.checks.append("    if row.ttl is not None: raise FallBack(Reason.EXPIRY)")
     if selection.entity.upgrades:
-        made.names["current"] = str(selection.entity.schema)
-        made.checks.append("    if row.schema is None or row.schema.N != current: raise FallBack(Reason.OLD_SCHEMA)")
+        source.names["current"] = str(selection.entity.schema)
+        source.checks.append("    if row.schema is None or row.schema.N != current: raise FallBack(Reason.OLD_SCHEMA)")
     for field in selection.fields:
         match field:
             case Typename():
-                value = made.name("t", field.value)
+                value = source.name("t", field.value)
             case VersionField():
                 key = f"row.{rows.fields[rows.model.table.version]}"
-                made.need(key)
-                value = made.column(key, versions(version))
+                source.need(key)
+                value = source.column(key, versions(version))
             case IdField():
-                value = f"{made.name('g', identity(rows, selection.entity, cursors))}(row, own, scope)"
+                value = f"{source.name('g', identity(rows, selection.entity, cursors))}(row, own, scope)"
             case AttributeField():
-                value = made.attribute(field)
+                value = source.attribute(field)
             case CodeField() if is_column(field, denied):
-                value = f"{made.name('code', CodeColumn(rows, selection.entity, field, denied))}(row)"
+                value = f"{source.name('code', CodeColumn(rows, selection.entity, field, denied))}(row)"
             case _:
                 value = "None"  # a load fills it in
-        made.values.append(value)
-    return made.function()
+        source.values.append(value)
+    return source.function()
 
 
 def version(text: str) -> int:
@@ -299,9 +299,9 @@ def number_shape(rows: RowType, entity: Entity, name: str) -> Shape:
         raise NoLane
     field, read = rows.fields[name], value_reader(entity.attribute[name])
 
-    def numbers(found: list[Any], own: str, tenant: Any) -> list[Any]:
+    def numbers(read_rows: list[Any], own: str, tenant: Any) -> list[Any]:
         values: list[Any] = []
-        for row in found:
+        for row in read_rows:
             check_row(row, entity, own)
             wire = getattr(row, field)
             values.append(0 if wire is None else read(wire))

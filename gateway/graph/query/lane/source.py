@@ -63,10 +63,10 @@ class LaneTable:
 
     def denied(self, requested: Attributes) -> Attributes:
         """Returns the attributes that the role may not read; raises `NoLane` if this differs between operations."""
-        found = {frozenset(self._denied(operation, requested)) for operation in ("GetItem", "BatchGetItem", "Query")}
-        if len(found) > 1:
+        denials = {frozenset(self._denied(operation, requested)) for operation in ("GetItem", "BatchGetItem", "Query")}
+        if len(denials) > 1:
             raise NoLane
-        return found.pop()
+        return denials.pop()
 
     def _denied(self, operation: str, requested: Attributes) -> Mapping[str, Deny]:
         session = self.session
@@ -127,7 +127,7 @@ def pieces(body: dict[str, Any], *marks: str) -> list[str]:
     """Splits the text of a request body at the marks."""
     text, parts = orjson.dumps(body).decode(), []
     for mark in marks:
-        before, found, text = text.partition(mark)
-        assert found  # noqa: S101  we have put the marks there
+        before, separator, text = text.partition(mark)
+        assert separator  # noqa: S101  we have put the marks there
         parts.append(before)
     return [*parts, text]

@@ -25,7 +25,7 @@ def value_reader(attribute: Attribute) -> Read:
         case EnumOf(enum):
             return lambda wire: enum[wire.S]
         case ListOf(Text() | KeyText()):
-            return lambda wire: [each.S for each in wire.L]
+            return lambda wire: [member.S for member in wire.L]
         case Integer():
             return _number_reader(lambda text: int(decimal.Decimal(text)))
         case DecimalNumber(places=None):

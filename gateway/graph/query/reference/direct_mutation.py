@@ -104,10 +104,10 @@ def _nullable(kind: GraphQLOutputType, details: FieldDetailsList, collect: Colle
     coerce = kind.coerce_output_value
 
     def write_leaf(value: Any) -> Any:
-        found = None if value is None or isinstance(value, Exception) else coerce(value)
-        if found is None or found is Undefined:
+        output = None if value is None or isinstance(value, Exception) else coerce(value)
+        if output is None or output is Undefined:
             raise _NotPlain
-        return found
+        return output
 
     return write_leaf
 

@@ -359,10 +359,10 @@ class ReferenceExecutor:
             execution = self._execution(variant, operation)
             direct = execution.direct(self, variant.tree.roots, sent, variables, context)
             if direct is not None:
-                found = await direct.run(context, variables)
-                if isinstance(found, dict):
-                    return ExecutionResult(found, None)
-                context = msgspec.structs.replace(context, outcome=found)
+                outcome = await direct.run(context, variables)
+                if isinstance(outcome, dict):
+                    return ExecutionResult(outcome, None)
+                context = msgspec.structs.replace(context, outcome=outcome)
             result = execution.run(self, sent, variables, context)
             execution_result: ExecutionResult = await result if _is_awaitable(result) else result
             return execution_result

@@ -48,8 +48,8 @@ class Clusters:
         return self.silos.get(tenant, self.pooled)
 
     def all(self) -> tuple[DaxCluster, ...]:
-        found = (self.pooled, *self.silos.values())
-        return tuple({id(item): item for item in found if item is not None}.values())
+        clusters = (self.pooled, *self.silos.values())
+        return tuple({id(cluster): cluster for cluster in clusters if cluster is not None}.values())
 
 
 class DaxReads(Cache):

@@ -22,7 +22,7 @@ Take = Callable[[], bool]
 
 
 class Pacer:
-    """The steps of all tenants: the start of an operation, a call and its response, a piece of a large answer.
+    """The steps of all tenants: the start of an operation, the response to a call, a piece of a large answer.
 
     INVARIANT: while steps wait, `_turn` runs once in every turn of the loop, so each of them gets its turn.
     """

@@ -82,7 +82,7 @@ class AwsClient:
         self._on_retry = on_retry
         self._before_retry = before_retry
         self._pool = ConnectionPool(limits, tls)
-        self._requests, self._responses = Pacer(), Pacer()
+        self._pacer = Pacer()  # of responses
         # targets come from settings, so there are few
         self._routes: dict[AwsTarget, _Route] = {}
         self._last: _Route | None = None
@@ -119,14 +119,12 @@ class AwsClient:
         lane, signer, budget, retries = route.lane, route.signer, route.budget, None
         now = route.clock()
         end = now + self._limits.total_seconds if deadline is None else min(deadline, now + self._limits.total_seconds)
-        requests, responses, tenant = self._requests, self._responses, credentials.owner
+        pacer, tenant = self._pacer, credentials.owner
         if end <= now:
             raise DeadlineExceeded("there was no time left to ask the database")
         while True:
             offset = signer.offset
             try:
-                if not (requests.alone and requests.tenant == tenant) and not requests.step_at_once(tenant):
-                    await requests.step(tenant)
                 connection = lane.take() or await lane.open(end, tenant)
                 try:
                     request = signer.request(form, credentials, content, time.time() + offset)
@@ -134,8 +132,8 @@ class AwsClient:
                 finally:
                     # INVARIANT: a connection whose response was not received completely is not used again.
                     lane.release(connection)
-                if not (responses.alone and responses.tenant == tenant) and not responses.step_at_once(tenant):
-                    await responses.step(tenant)
+                if not (pacer.alone and pacer.tenant == tenant) and not pacer.step_at_once(tenant):
+                    await pacer.step(tenant)
                 result = read(answer if isinstance(answer, bytes) else self._service.body_of(answer))
             except AwsError as error:
                 retries = retries or Retries(self._retry, budget)

@@ -159,7 +159,7 @@ async def _main(options: argparse.Namespace) -> None:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         backend = stack.enter_context(running(("acme", VICTIM, ATTACKER)))
-        dynamodb = stack.enter_context(stub(await record(backend), folder))
+        dynamodb = stack.enter_context(stub(await record(backend), folder, options.latency))
         command, environment = commands(backend, dynamodb)[GATEWAY]
         server = stack.enter_context(started(GATEWAY, command, environment, folder))
         _part_cores(server)
@@ -178,6 +178,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.peers.neighbours", description=__doc__)
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--seconds", type=float, default=3)
+    parser.add_argument("--latency", type=float, default=0, help="milliseconds until DynamoDB answers")
     uvloop.run(_main(parser.parse_args()))
 
 

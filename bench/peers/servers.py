@@ -71,11 +71,11 @@ def child(command: list[str], log: Path, environment: dict[str, str], **more: in
 
 
 @contextmanager
-def stub(recordings: str, folder: Path) -> Iterator[str]:
-    """Yields the address of DynamoDB."""
+def stub(recordings: str, folder: Path, latency: float = 0) -> Iterator[str]:
+    """Yields the address of DynamoDB, which answers `latency` milliseconds after a request."""
     path = folder / "recordings"
     path.write_text(recordings)
-    with _printing_its_port([str(_BUILT / "stub"), str(path)], folder / "stub.log") as port:
+    with _printing_its_port([str(_BUILT / "stub"), str(path), str(int(latency * 1000))], folder / "stub.log") as port:
         yield f"http://127.0.0.1:{port}"
 
 

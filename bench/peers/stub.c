@@ -1,7 +1,8 @@
 /* DynamoDB for benchmarks: canned answers, fast enough that servers are measured and not this.
  *
- *   stub RECORDINGS     prints its port and ends with its standard input
+ *   stub RECORDINGS [MICROSECONDS]     prints its port and ends with its standard input
  *
+ * It answers at once, or so many microseconds after a request has come.
  * A line of the recordings is an operation, a text that the request holds, and the answer, with tabs between them; the
  * first that fits is sent. They were recorded for tenant `acme`; tenants `t000` to `t999` get them in their own name.
  */
@@ -17,19 +18,28 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #define TENANTS 1000
 #define BUFFER 262144
 #define ANSWERS 32
+#define LATE 65536
 
 typedef struct { char *bytes; size_t size; } Text;
 typedef struct { char *operation, *mark, *body; Text of[TENANTS]; } Answer;
 typedef struct { size_t filled; char bytes[BUFFER + 1]; } Connection;
+typedef struct { long long due; int socket; Connection *connection; Text *text; } Late;
 
 static Answer answers[ANSWERS];
 static int known;
 static Connection *connections[65536];
+/* Answers that wait, in the order in which they are due: all wait for the same time. */
+static Late late[LATE];
+static size_t first_late, late_count;
+static long long latency; /* nanoseconds */
+static int timer;
 
 static unsigned crc32(const char *bytes, size_t size) {
   unsigned crc = ~0u;
@@ -92,6 +102,37 @@ static void send_all(int socket, Text *text) {
   }
 }
 
+static long long now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+static void set_timer(void) {
+  if (!late_count) return;
+  long long due = late[first_late].due;
+  struct itimerspec moment = {.it_value = {due / 1000000000LL, due % 1000000000LL}};
+  timerfd_settime(timer, TFD_TIMER_ABSTIME, &moment, NULL);
+}
+
+static void answer(int socket, Text *text) {
+  if (!latency) { send_all(socket, text); return; }
+  if (late_count == LATE) { fprintf(stderr, "too many answers wait\n"); exit(1); }
+  late[(first_late + late_count) % LATE] = (Late){now() + latency, socket, connections[socket], text};
+  if (++late_count == 1) set_timer();
+}
+
+static void send_due(void) {
+  unsigned long long times;
+  if (read(timer, &times, sizeof times) < 0) return;
+  for (long long present = now(); late_count && late[first_late].due <= present; late_count--) {
+    Late *next = &late[first_late];
+    if (connections[next->socket] == next->connection) send_all(next->socket, next->text);
+    first_late = (first_late + 1) % LATE;
+  }
+  set_timer();
+}
+
 /* Answers every request that has come whole. */
 static void serve(int socket, Connection *connection) {
   for (;;) {
@@ -102,7 +143,7 @@ static void serve(int socket, Connection *connection) {
     char *length = strcasestr(connection->bytes, "\r\ncontent-length:");
     size_t head = end - connection->bytes + 4, body = length ? strtoul(length + 17, NULL, 10) : 0;
     if (connection->filled < head + body) { end[2] = '\r'; return; }
-    send_all(socket, find(connection->bytes, connection->bytes + head, body));
+    answer(socket, find(connection->bytes, connection->bytes + head, body));
     connection->filled -= head + body;
     memmove(connection->bytes, connection->bytes + head + body, connection->filled);
   }
@@ -131,8 +172,9 @@ static void receive(int socket) {
 }
 
 int main(int count, char **arguments) {
-  if (count != 2) return 2;
+  if (count != 2 && count != 3) return 2;
   load(arguments[1]);
+  if (count == 3) latency = atoll(arguments[2]) * 1000;
   signal(SIGPIPE, SIG_IGN);
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   socklen_t size = sizeof address;
@@ -145,11 +187,14 @@ int main(int count, char **arguments) {
   epoll_ctl(loop, EPOLL_CTL_ADD, listening, &event);
   event.data.fd = STDIN_FILENO;
   epoll_ctl(loop, EPOLL_CTL_ADD, STDIN_FILENO, &event);
+  event.data.fd = timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK);
+  epoll_ctl(loop, EPOLL_CTL_ADD, timer, &event);
   for (;;) {
     int ready = epoll_wait(loop, events, 256, -1);
     for (int i = 0; i < ready; i++) {
       if (events[i].data.fd == STDIN_FILENO) return 0;
       if (events[i].data.fd == listening) accept_all(listening, loop);
+      else if (events[i].data.fd == timer) send_due();
       else receive(events[i].data.fd);
     }
   }

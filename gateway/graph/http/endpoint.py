@@ -257,6 +257,9 @@ class Endpoint:
         if document is not None:
             return document
         check_text(text, documents.limits)
+        pacer = self.reference.table.pacer
+        if not pacer.step_at_once(tenant):
+            await pacer.step(tenant)
         # concurrent requests of a tenant for the same new document share one parse
         key = tenant, text, id(documents)
         parsing = self.parsing.get(key)

@@ -12,6 +12,7 @@ import msgspec
 import orjson
 
 from gateway.errors import LimitExceeded
+from gateway.graph.background import checkpoint
 from gateway.graph.http.compression import GZIP, NotGzip, TooLong, unpacked
 from gateway.graph.http.http_error import BodyTooLarge, CallerLeft, HttpError, NumberTooLarge
 
@@ -129,7 +130,8 @@ class LargeBody:
         body = _unpacked(self.sent, limit) if self.packed else self.sent
         # refuse it before it becomes a million objects
         _check_values(body, values)
-        return graphql_request(strict_json(body, "the body"))
+        checkpoint()
+        return graphql_request(strict_json(body, "the body", checkpoint))
 
 
 async def read_request(
@@ -143,6 +145,9 @@ async def read_request(
     packed = b"content-encoding" in headers and _is_packed(headers)
     body = await _sent(headers, receive, limit)
     if packed:
+        # the size that its end declares; whoever declares less is only read here, up to the same size
+        if int.from_bytes(body[-4:], "little") > LARGE:
+            return LargeBody(body, packed=True)
         try:
             body = unpacked(body, min(LARGE, limit))
         except TooLong:
@@ -212,8 +217,11 @@ def _too_large(limit: int) -> BodyTooLarge:
     return BodyTooLarge(f"the body is larger than {limit} bytes")
 
 
-def strict_json(raw: bytes, what: str) -> Any:
-    """Raises `HttpError` if the text is not JSON, has a number that is too large, or an object with a name twice."""
+def strict_json(raw: bytes, what: str, between: Callable[[], None] | None = None) -> Any:
+    """Raises `HttpError` if the text is not JSON, has a number that is too large, or an object with a name twice.
+
+    Calls `between` between its passes through the text, which take a while if it is large.
+    """
     try:
         content = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
@@ -226,11 +234,15 @@ def strict_json(raw: bytes, what: str) -> Any:
     # Parsers disagree on duplicate members: the last one wins here, but the first may win in a proxy that inspects the
     # body. Each member has one colon, and strings may contain more. If the parsed value, written again, has fewer
     # colons than the text, members were dropped.
+    if between is not None:
+        between()
     colons = raw.count(b":") if b"\\" not in raw else _colons(raw)
     try:
         kept = orjson.dumps(content).count(b":")
     except orjson.JSONEncodeError as error:  # orjson reads deeper nesting than it writes
         raise HttpError(HTTPStatus.BAD_REQUEST, f"{what} is nested too deeply") from error
+    if between is not None:
+        between()
     if colons != kept:
         raise HttpError(HTTPStatus.BAD_REQUEST, f"{what} has a name twice in one JSON object")
     return content

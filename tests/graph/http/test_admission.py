@@ -176,6 +176,30 @@ async def test_a_neighbour_does_not_wait_for_a_burst(api: MemoryEndpoint) -> Non
     assert served.index(tenant_id("globex")) <= 2
 
 
+async def test_new_documents_of_a_burst_begin_in_turns_of_their_own(api: MemoryEndpoint) -> None:
+    shared(api)
+    await api.post("{ __typename }", token="globex/viewer")
+    turn, begun = 0, list[int]()
+
+    class Recording(FairQueue):
+        async def acquire(self, tenant: TenantId, cost: float, deadline: float) -> None:
+            begun.append(turn)
+            await super().acquire(tenant, cost, deadline)
+
+    async def count() -> None:
+        nonlocal turn
+        while True:
+            turn += 1
+            await asyncio.sleep(0)
+
+    api.endpoint = replace(api.endpoint, preparing=Recording(1))
+    counting = asyncio.ensure_future(count())
+    queries = [f'{{ user(userId: "u-{number}") {{ name }} }}' for number in range(8)]
+    await asyncio.gather(*(api.post(query, token="acme/viewer") for query in queries))
+    counting.cancel()
+    assert len(begun) == len(set(begun)) == 8
+
+
 async def test_refusals_are_spread_and_a_flood_of_them_does_not_wait(api: MemoryEndpoint) -> None:
     shared(api)
     pacer = api.endpoint.reference.table.pacer

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from gateway.errors import LimitExceeded
 from gateway.graph.http import request
+from gateway.graph.http.compression import unpacked
 from gateway.graph.http.fair_queue import FairQueue
 from gateway.graph.http.request import LARGE, GraphQLRequest, LargeBody, _check_values
 from gateway.graph.query.limits import DocumentLimits, check_variables
@@ -58,6 +59,30 @@ async def test_a_large_body_waits_for_its_tenants_turn_and_a_small_one_does_not(
     assert (await send(api, body, packed=packed)).json() == ANSWER
     assert queue.costs == ([] if cost is None else [("acme", cost)])
     assert queue.running == 0
+
+
+async def test_a_packed_body_that_declares_to_be_large_is_not_unpacked_on_the_loop(
+    api: MemoryEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[int] = []
+
+    def recorded(body: bytes, limit: int) -> bytes:
+        threads.append(threading.get_ident())
+        return unpacked(body, limit)
+
+    monkeypatch.setattr(request, "unpacked", recorded)
+    assert (await send(api, LONG, packed=True)).json() == ANSWER
+    assert len(threads) == 1
+    assert threading.get_ident() not in threads
+
+
+@pytest.mark.parametrize("declared", [0, LARGE, 2**32 - 1])
+async def test_a_packed_body_with_a_wrong_size_is_refused(api: MemoryEndpoint, declared: int) -> None:
+    headers = {"Authorization": "Bearer acme/viewer", "Content-Type": "application/json", "Content-Encoding": "gzip"}
+    body = gzip.compress(LONG)[:-4] + declared.to_bytes(4, "little")
+    response = await api.client.post("/graphql", content=body, headers=headers)
+    assert response.status_code == 400
+    assert api.endpoint.preparing.running == 0
 
 
 @pytest.fixture
@@ -132,7 +157,7 @@ async def test_too_many_values_are_refused_before_they_are_made(
 ) -> None:
     body = orjson.dumps({"query": HELLO, "variables": {"x": [value] * 100_000}})
 
-    def parsed(raw: bytes, what: str) -> Any:
+    def parsed(raw: bytes, what: str, between: object) -> Any:
         raise AssertionError("it was parsed")
 
     monkeypatch.setattr(request, "strict_json", parsed)

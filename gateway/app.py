@@ -343,10 +343,11 @@ def _pages(settings: Settings, gateway: Gateway, state: State) -> Starlette:
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         # objects created at start live as long as the process, so the garbage collector need not visit them again;
-        # requests leave no cycles, so it may run rarely, and it stops the process for as long as its objects take
+        # requests leave no cycles, so all but the youngest objects may be visited rarely: a visit stops the process for
+        # as long as it takes
         gc.collect()
         gc.freeze()
-        gc.set_threshold(2_000, 5, 1_000)
+        gc.set_threshold(1_000, 100, 100)
         starting = asyncio.create_task(gateway.readiness.until_ready())
         # how often a thread yields to the event loop where it has no checkpoints
         sys.setswitchinterval(0.0005)

@@ -9,8 +9,8 @@ from aiodataloader import DataLoader, Loader, failed_dispatch
 
 from gateway.pacer import Pacer
 
-AT_ONCE: Final = 32  # objects that every request may complete without waiting
-PIECE: Final = 16  # objects, about half a millisecond
+AT_ONCE: Final = 16  # objects that every request may complete without waiting
+PIECE: Final = 8  # objects, about a quarter of a millisecond
 _START_TURNS: Final = 64  # of the event loop, in which a part that will be completed begins to wait for its turn
 
 KeyT = TypeVar("KeyT")

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import boto3
-from graphql import GraphQLSchema
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
@@ -62,7 +61,7 @@ from gateway.stream.invalidation import invalidate
 from gateway.wiring.bus import bus_of
 from gateway.wiring.caches import ReadPath, read_path
 from gateway.wiring.metrics import metrics_of, metrics_page
-from gateway.wiring.operations import cost_limits, document_limits, endpoint_limits, persisted, read_limits
+from gateway.wiring.operations import cost_limits, documents_of, endpoint_limits, persisted, read_limits
 from gateway.wiring.pages import playground, sandbox_pages, token_command
 from gateway.wiring.stream import ReaderProcess
 from gateway.wiring.subscriptions import Streaming, changes_page, count_feeds, count_subscriptions, streaming
@@ -167,7 +166,7 @@ def build_gateway(
     authenticator = Authenticator(trusted, fetch=services.fetch_keys, revocations=revocations)
     table = Table(services.dynamodb, model, sessions.renew, cache=cache)
     cursors = Cursors(settings.cursor_secret.get_secret_value())
-    documents = _documents(settings, model, schema)
+    documents = documents_of(settings, model, schema)
     reference = ReferenceExecutor(model, schema, table, cursors, reads, discreet=documents.discreet, act=sessions.act)
     persisted_documents, costs = persisted(settings, documents), cost_limits(settings, model)
     queue = FairQueue(settings.max_concurrent_operations, settings.max_queued_per_tenant)
@@ -202,9 +201,9 @@ def build_gateway(
         count_subscriptions(metrics, streams.subscriptions)
         count_feeds(metrics, streams.changes.feed.counts)
     endpoint = replace(endpoint, event_stream=streams.event_stream)
-    check_roles(settings, roles)
+    check_roles(settings, model)
     check_files(settings, model)
-    warmed = warm_up(settings, roles)
+    warmed = warm_up(settings, model)
     examples = (
         example_sessions(model, pooled_tenancy(settings), permissions) if persisted_documents.trusted_texts else ()
     )
@@ -221,11 +220,6 @@ def _reader_inside(settings: Settings, model: Model, aws: boto3.Session, bus: Bu
     return ReaderProcess(settings, model.table, aws, bus)
 
 
-def _documents(settings: Settings, model: Model, schema: GraphQLSchema) -> Documents:
-    limits, reads = document_limits(settings), read_limits(settings)
-    return Documents(model, schema, limits, introspection=settings.introspection, reads=reads)
-
-
 def _views(
     settings: Settings, model: Model, reference: ReferenceExecutor
 ) -> dict[str, tuple[Documents, ReferenceExecutor]]:
@@ -233,7 +227,7 @@ def _views(
     roles = [role for role in model.roles.values() if has_own_schema(role)]
     schemas = {role.name: role_schema(reference.schema, model, role) for role in roles}
     return {
-        name: (_documents(settings, model, schema), replace(reference, schema=schema))
+        name: (documents_of(settings, model, schema), replace(reference, schema=schema))
         for name, schema in schemas.items()
     }
 

@@ -13,6 +13,7 @@ from gateway.graph.http.request import GraphQLRequest
 from gateway.graph.query.limits import DocumentLimits
 from gateway.graph.query.operation import Documents
 from gateway.graph.schema.schema import core_schema
+from gateway.model.role import ALL, Role
 from gateway.model.tenant import tenant_id
 from gateway.ops.metrics.metrics import Metrics
 from gateway.settings import Settings
@@ -20,8 +21,8 @@ from gateway.wiring.metrics import metrics_page
 from gateway.wiring.operations import cost_limits, persisted
 from gateway.wiring.pages import playground, sandbox_pages
 from gateway.wiring.tenants import check_roles, pools
-from tests.aws.tenant_fixtures import ROLES
 from tests.graph.fixtures import SCHEMA
+from tests.model.build import model, thing
 from tests.test_settings import ISSUER, RIGHT
 
 SANDBOX: dict[str, Any] = {
@@ -157,18 +158,26 @@ def test_the_shared_table_is_checked_as_the_named_tenant_and_each_silo_as_itself
 
 
 SUPPORT = {"support_revocations": "/run/revoked"}
+VIEWERS = model(thing(), roles=(Role(name="viewer", description="May read everything.", reads=ALL),))
 
 
 def test_a_machine_has_only_roles_that_exist() -> None:
     issuer = {**ISSUER, "preset": "okta", "client_roles": {"robot": {"roles": ["viewer", "nobody"]}}}
     with pytest.raises(ConfigurationError) as caught:
-        check_roles(Settings(**{**RIGHT, "issuers": [issuer]}), ROLES)
+        check_roles(Settings(**{**RIGHT, "issuers": [issuer]}), VIEWERS)
     assert caught.value.faults == ["issuers.0.client_roles.robot: there is no role `nobody`"]
+
+
+def test_a_role_map_leads_to_roles_that_exist() -> None:
+    issuer = {**ISSUER, "role_map": {"reader": "viewer", "writer": "edtior"}}
+    with pytest.raises(ConfigurationError) as caught:
+        check_roles(Settings(**{**RIGHT, "issuers": [issuer]}), VIEWERS)
+    assert caught.value.faults == ["issuers.0.role_map.writer: there is no role `edtior`"]
 
 
 def test_support_access_has_a_role_that_exists_outside_the_sandbox() -> None:
     values = {**RIGHT, **SUPPORT, "issuers": [{**ISSUER, "support": {}}]}
     with pytest.raises(ConfigurationError) as caught:
-        check_roles(Settings(**values), ROLES)
+        check_roles(Settings(**values), VIEWERS)
     assert caught.value.faults == ["issuers.0.support: there is no role `support`"]
-    check_roles(Settings(**{**values, "environment": "sandbox"}), ROLES)
+    check_roles(Settings(**{**values, "environment": "sandbox"}), VIEWERS)

@@ -18,6 +18,9 @@ from gateway.app import State, create_app
 from gateway.domains import load_domains
 from gateway.errors import ConfigurationError
 from gateway.graph.http.log_lines import OPERATIONS, BufferedHandler, LogBuffer, Stream, WriteOperation
+from gateway.graph.http.manifest import manifest_texts
+from gateway.graph.schema.schema import core_schema
+from gateway.model.model import Model
 from gateway.ops.metrics.metrics import Metrics
 from gateway.ops.policies.files import load_policies
 from gateway.serving.acceptor import AT_ONCE, AT_ONCE_SHARED, Acceptor, bound
@@ -25,8 +28,8 @@ from gateway.serving.hardened_http import HardenedHttp
 from gateway.serving.signals import end_at_once, on_ending_signals
 from gateway.setting_checks import Check
 from gateway.settings import Settings
-from gateway.wiring.operations import cost_limits
-from gateway.wiring.tenants import issuers, tenants
+from gateway.wiring.operations import cost_limits, documents_of, persisted
+from gateway.wiring.tenants import check_files, check_roles, issuers, tenants, warm_up
 
 
 def serve(settings: Settings) -> None:
@@ -78,22 +81,34 @@ def metrics_port_is_free(settings: Settings) -> None:
             pass
 
 
-def _policies(settings: Settings) -> None:
-    load_policies(settings.reviewed_policies, load_domains(settings.served_domains).model)
+def _policies(settings: Settings, model: Model) -> None:
+    load_policies(settings.reviewed_policies, model)
 
 
-def _issuers(settings: Settings) -> None:
-    issuers(settings, load_domains(settings.served_domains).model.roles)
+def _issuers(settings: Settings, model: Model) -> None:
+    issuers(settings, model.roles)
 
 
-def _cost_limits(settings: Settings) -> None:
-    cost_limits(settings, load_domains(settings.served_domains).model)
+def _manifest(settings: Settings) -> None:
+    """Whether it can be read; to compare its documents with the schema takes settings that may be wrong."""
+    if settings.trusted_documents is not None:
+        manifest_texts(settings.trusted_documents)
+
+
+def _trusted_documents(settings: Settings, model: Model) -> None:
+    if settings.trusted_documents is not None:
+        schema = core_schema(load_domains(settings.served_domains).schema)
+        persisted(settings, documents_of(settings, model, schema))
+
+
+def _with_model(check: Callable[[Settings, Model], object]) -> Check:
+    return lambda settings: check(settings, load_domains(settings.served_domains).model)
 
 
 # faults beyond the settings themselves, so that all are reported together
 START_CHECKS: tuple[Check, ...] = (
-    *(port_is_free, metrics_port_is_free, _policies),
-    *(_issuers, tenants, _cost_limits),
+    *(port_is_free, metrics_port_is_free, tenants, _manifest),
+    *map(_with_model, (_policies, _issuers, check_roles, check_files, cost_limits, warm_up, _trusted_documents)),
 )
 
 

@@ -1,5 +1,7 @@
 """Builds the limits of operations (document, cost, size) and the trusted documents from the settings."""
 
+from graphql import GraphQLSchema
+
 from gateway.errors import ConfigurationError
 from gateway.graph.http.endpoint import EndpointLimits
 from gateway.graph.http.manifest import read_manifest
@@ -42,6 +44,11 @@ def cost_limits(settings: Settings, model: Model) -> CostLimits:
     if unknown:
         raise ConfigurationError([f"max_cost_by_role: there is no role `{name}`" for name in unknown])
     return CostLimits(settings.max_cost, settings.max_cost_by_role)
+
+
+def documents_of(settings: Settings, model: Model, schema: GraphQLSchema) -> Documents:
+    limits, reads = document_limits(settings), read_limits(settings)
+    return Documents(model, schema, limits, introspection=settings.introspection, reads=reads)
 
 
 def persisted(settings: Settings, documents: Documents) -> Persisted:

@@ -3,7 +3,6 @@
 from collections.abc import Collection
 from dataclasses import replace
 
-from gateway.aws.sts.roles import Roles
 from gateway.aws.sts.session import SessionRules
 from gateway.aws.sts.tenants import Tenancy, Tenants
 from gateway.aws.wire.endpoint import AwsTarget
@@ -113,8 +112,8 @@ def session_rules(settings: Settings) -> SessionRules:
     )
 
 
-def check_roles(settings: Settings, roles: Roles) -> None:
-    """Raises `ConfigurationError` if a machine or support access would have a role that does not exist."""
+def check_roles(settings: Settings, model: Model) -> None:
+    """Raises `ConfigurationError` if a caller, a machine or support access would have a role that does not exist."""
     named = [(f"issuers.{number}", issuer) for number, issuer in enumerate(settings.issuers)]
     used = [
         (f"{where}.client_roles.{client}", role)
@@ -122,18 +121,19 @@ def check_roles(settings: Settings, roles: Roles) -> None:
         for client, entry in issuer.client_roles.items()
         for role in entry.roles
     ]
+    used += [(f"{where}.role_map.{name}", role) for where, issuer in named for name, role in issuer.role_map.items()]
     if settings.environment == "production":
         # the sandbox grants support access whichever roles the domains have
         used += [(f"{where}.support", issuer.support.role) for where, issuer in named if issuer.support is not None]
-    if unknown := [(where, role) for where, role in used if role not in roles.names]:
+    if unknown := [(where, role) for where, role in used if role not in model.roles]:
         raise ConfigurationError([f"{where}: there is no role `{role}`" for where, role in unknown])
 
 
-def warm_up(settings: Settings, roles: Roles) -> tuple[tuple[TenantId, ...], tuple[str, ...]]:
+def warm_up(settings: Settings, model: Model) -> tuple[tuple[TenantId, ...], tuple[str, ...]]:
     """The tenants and roles whose sessions are opened at start."""
-    if unknown := [role for role in settings.warm_up_roles if role not in roles.names]:
+    if unknown := [role for role in settings.warm_up_roles if role not in model.roles]:
         raise ConfigurationError([f"warm_up_roles: there is no role `{role}`" for role in unknown])
-    if own := [role for role in settings.warm_up_roles if role in roles.own]:
+    if own := [role for role in settings.warm_up_roles if model.roles[role].own]:
         raise ConfigurationError([f"warm_up_roles: a session of `{role}` is that of one subject" for role in own])
     names = settings.tenants or () if settings.warm_up_roles else ()
     return tuple(_tenant("tenants", name) for name in names), tuple(settings.warm_up_roles)

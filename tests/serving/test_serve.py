@@ -148,6 +148,9 @@ def test_all_faults_of_the_settings_are_reported_at_once(sandbox: Sandbox) -> No
             "GATEWAY_SUSPENDED_TENANTS": '["nobody"]',
             "GATEWAY_POLICIES_DIR": "/nowhere",
             "GATEWAY_MAX_COST_BY_ROLE": '{"emperor": 5}',
+            "GATEWAY_TENANTS": '["acme"]',
+            "GATEWAY_WARM_UP_ROLES": '["ghost"]',
+            "GATEWAY_TRUSTED_DOCUMENTS": "/nowhere.json",
         }
         result = subprocess.run(
             [sys.executable, "-m", "gateway", "serve"],
@@ -164,6 +167,8 @@ def test_all_faults_of_the_settings_are_reported_at_once(sandbox: Sandbox) -> No
         "tenants: `nobody` is missing, but silos or suspended_tenants names it",
         "/nowhere",
         "max_cost_by_role: there is no role `emperor`",
+        "warm_up_roles: there is no role `ghost`",
+        "trusted_documents: `/nowhere.json` cannot be read",
         f"port: cannot listen on 127.0.0.1:{port}: Address already in use",
         f"metrics_port: cannot listen on 127.0.0.1:{metrics_port}: Address already in use",
     ):

@@ -49,10 +49,6 @@ class Roles:
         return tuple(name for name in self._policies if name not in self._acting)
 
     @property
-    def own(self) -> frozenset[str]:
-        return self._own
-
-    @property
     def acting(self) -> frozenset[str]:
         return self._acting
 

@@ -8,7 +8,7 @@ from gateway.iam.dynamodb.control_plane import CONTROL
 from gateway.iam.language.document import PolicyDocument
 from gateway.iam.language.rules import Rule, RuleCompiler
 from gateway.iam.language.variables import Value, Variable, template
-from gateway.iam.policies.lint import LintFinding
+from gateway.iam.policies.lint import LintFinding, demanded
 from gateway.iam.policies.roles import ITEM_ACTIONS, READS, RETURNING
 from gateway.model.tenant import LEASE_PARTITION, TenantId, partition
 
@@ -150,8 +150,5 @@ def _whole_items(denials: tuple[Rule, ...], granted: frozenset[str]) -> Iterator
 
 def _trust(document: PolicyDocument) -> Iterator[tuple[str, str]]:
     for statement in document.statements:
-        demanded = {
-            row.key.lower() for row in statement.conditions if (row.operator, row.values) == ("Null", ("false",))
-        }
-        if "sts:AssumeRole" in statement.actions and "aws:requesttag/tenantid" not in demanded:
+        if "sts:AssumeRole" in statement.actions and "aws:requesttag/tenantid" not in demanded(statement):
             yield statement.label, "lets a session start without its tenant tag: add Null `false`"

@@ -5,14 +5,10 @@ INVARIANT: the session's policies authorize each request before anything is look
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import Any
 
-from gateway.aws.sts.session import Session
 from gateway.model.keys import ItemKey
 from gateway.model.model import Model
-from gateway.model.tenant import TenantId
 from gateway.model.types import Wire
 from gateway.single_flight import SingleFlight
 from gateway.store.access import Access, Call, authorize
@@ -28,24 +24,23 @@ from gateway.store.cache.shared_reads import (
     page_requests,
     wait_for_reads,
 )
-from gateway.store.cache.stats import CacheStats, Counts, GroupOf, one_group
-from gateway.store.cache.written_keys import Written
+from gateway.store.cache.stats import Counts, GroupOf, one_group
 from gateway.store.key_shapes import KeyShape, key_shapes
 from gateway.store.plan import QueryPartition
 
 _RULES, _CLOCKS = CacheRules(), Clocks()
 
 
-class ReadCache(Cache):
+class ReadCache(Keeper, Cache):
     """One for all tenants of a process; bound to the event loop in which it is first used."""
 
     def __init__(
         self, model: Model, rules: CacheRules = _RULES, group_of: GroupOf = one_group, clocks: Clocks = _CLOCKS
     ) -> None:
+        super().__init__(model.table, rules, group_of, clocks)
         self._model = model
         self._rules = rules
         self._now = clocks.now
-        self._keeper = Keeper(model.table, rules, group_of, clocks)
         self._shared_reads: SingleFlight[tuple[Segment, ReadKey], ReadRows, ReadContext] = SingleFlight()
 
     async def items(
@@ -58,7 +53,7 @@ class ReadCache(Cache):
         key_of = dict(zip(reads, keys, strict=True))
 
         async def fetch(own: Access, missing: tuple[ReadKey, ...]) -> ReadRows:
-            strong = any(map(self._keeper.unsettled, missing))
+            strong = any(map(self.unsettled, missing))
             rows_by_key = await read(own, tuple(key_of[missed] for missed in missing), strong=strong)
             return {
                 missed: [rows_by_key[key_of[missed]]] if key_of[missed] in rows_by_key else [] for missed in missing
@@ -77,38 +72,19 @@ class ReadCache(Cache):
             return await read(access, plan)
 
         async def fetch(own: Access, missing: tuple[ReadKey, ...]) -> ReadRows:
-            return {at: await read(own, replace(plan, strong=self._keeper.unsettled(at)))}
+            return {at: await read(own, replace(plan, strong=self.unsettled(at)))}
 
         requests = page_requests(self._model.table, access.session, plan, options)
         question = BatchedRead("Query", at.on, (at,), options.staleness, requests, fetch, options.prepared)
         return (await self._answers(access, question))[at]
-
-    def writing(self, session: Session, operation: str, body: Mapping[str, Any]) -> AbstractContextManager[None]:
-        return self._keeper.writing(session.tenant, operation, body)
-
-    def forget_written(self, session: Session, keys: Sequence[ItemKey]) -> None:
-        self._keeper.forget_written(session.tenant, keys)
-
-    def changed(self, tenant: TenantId, write: Written) -> None:
-        self._keeper.changed(tenant, write)
-
-    def forget_all(self) -> None:
-        self._keeper.forget_all()
-
-    def forget(self, tenant: TenantId) -> None:
-        """Drops all entries of a tenant, such as a suspended one; reads in progress for it are not cached."""
-        self._keeper.forget(tenant)
-
-    def stats(self) -> CacheStats:
-        return self._keeper.stats()
 
     async def close(self) -> None:
         await self._shared_reads.close()
 
     async def _answers(self, access: Access, question: BatchedRead) -> dict[ReadKey, list[Wire]]:
         allowed_by = _authorized(access, question)
-        segment, now = self._keeper.segment(access.session), self._now()
-        counts, prepared = self._keeper.counts(segment.tenant), question.prepared
+        segment, now = self.segment(access.session), self._now()
+        counts, prepared = self.counts(segment.tenant), question.prepared
         rows: dict[ReadKey, list[Wire]] = {}
         missing, stale = [], []
         for read in question.reads:
@@ -143,7 +119,7 @@ class ReadCache(Cache):
             read: shared_read for read in missing if (shared_read := self._under_way(segment, read)) is not None
         }
         shared, own = tuple(shared_reads), tuple(read for read in missing if read not in shared_reads)
-        counts = self._keeper.counts(segment.tenant)
+        counts = self.counts(segment.tenant)
         counts.shared += len(shared)
         counts.misses += len(own)
         begun = self._depart(access, segment, question, own) if own else None
@@ -162,7 +138,7 @@ class ReadCache(Cache):
 
     def _under_way(self, segment: Segment, read: ReadKey) -> SharedRead | None:
         shared_read = self._shared_reads.find((segment, read))
-        if shared_read is None or not self._keeper.joins(read, shared_read.context.started):
+        if shared_read is None or not self.joins(read, shared_read.context.started):
             return None
         return shared_read
 
@@ -170,7 +146,7 @@ class ReadCache(Cache):
         """Refreshes entries in the background; if this fails, the old entries are used until they end."""
         reads = tuple(read for read in stale if self._shared_reads.find((segment, read)) is None)
         if reads and len(self._shared_reads) < self._rules.renewals and not self._shared_reads.closed:
-            counts = self._keeper.counts(segment.tenant)
+            counts = self.counts(segment.tenant)
             counts.renewals += len(reads)
             shared_read = self._depart(access, segment, question, reads)
             shared_read.task.add_done_callback(lambda _: _consumed(counts, shared_read))
@@ -194,12 +170,12 @@ class ReadCache(Cache):
         rows = await question.fetch(own, reads)
         units = own.capacity / len(reads)
         for read in reads:
-            self._keeper.keep(segment, read, self._keeper.answer(rows[read], started, units), question.staleness)
+            self.keep(segment, read, self.answer(rows[read], started, units), question.staleness)
         return rows
 
     def _arrived(self, segment: Segment) -> None:
         segment.shared_reads -= 1
-        self._keeper.release(segment)
+        self.release(segment)
 
     def _record(
         self,

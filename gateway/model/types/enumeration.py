@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any, final
 
 from gateway.errors import BadUserInput
@@ -79,7 +79,7 @@ class Boolean(KeyType):
         return {"BOOL": expect(name, value, bool, "true or false")}
 
     def decoder(self) -> Decode:
-        return _decode
+        return itemgetter("BOOL")
 
     def key_text(self, name: str, value: Any, width: int = 0, scale: int = 0) -> str:
         return "true" if expect(name, value, bool, "true or false") else "false"
@@ -89,8 +89,3 @@ class Boolean(KeyType):
 
     def key_length(self, width: int, scale: int) -> int:
         return len("false")
-
-
-def _decode(wire: Wire) -> bool:
-    value: bool = wire["BOOL"]
-    return value

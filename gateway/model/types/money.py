@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from operator import itemgetter
 from typing import Any, final
 
 from gateway.errors import BadUserInput
@@ -25,11 +26,6 @@ _CURRENCIES = {
     4: "CLF UYW",
 }
 DIGITS: Mapping[str, int] = {code: digits for digits, codes in _CURRENCIES.items() for code in codes.split()}
-
-
-def _decode_code(wire: Wire) -> str:
-    code: str = wire["S"]
-    return code
 
 
 @final
@@ -72,7 +68,7 @@ class Currency(AttributeType):
             yield BadUserInput(f"`{path}` needs a currency with {self.digits}; {has}", path)
 
     def decoder(self) -> Decode:
-        return _decode_code
+        return itemgetter("S")
 
 
 def with_digits(amount: Decimal, currency: str) -> Decimal:

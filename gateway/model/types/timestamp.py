@@ -126,7 +126,7 @@ class Date(KeyType):
     key_pattern = _DAY
 
     def decoder(self) -> Decode:
-        return _decode_day
+        return lambda wire: date.fromisoformat(wire["S"])
 
     def key_text(self, name: str, value: Any, width: int = 0, scale: int = 0) -> str:
         if not isinstance(value, date) or isinstance(value, datetime):
@@ -138,7 +138,3 @@ class Date(KeyType):
 
     def key_length(self, width: int, scale: int) -> int:
         return len("2026-01-31")
-
-
-def _decode_day(wire: Wire) -> date:
-    return date.fromisoformat(wire["S"])

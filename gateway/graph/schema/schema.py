@@ -184,17 +184,12 @@ class _Build:
         attributes = [self._attribute(attribute) for attribute in entity.attributes]
         derived = [self._derived(entity, field) for field in entity.derived.values()]
         relations = [self._relation(entity, relation) for relation in entity.relations]
-        object_type(
-            self._types,
-            entity.name,
-            entity.description,
-            [*([self._identity(entity)] if is_node else []), *attributes, *derived, version, *relations],
-            interfaces=(Node,) if is_node else (),
-        )
+        fields = [*attributes, *derived, version, *relations]
+        if is_node:
+            fields.insert(0, resolved(self._types, "id", strawberry.ID, _ID_DESCRIPTION, resolvers.global_id(entity)))
+        interfaces = (Node,) if is_node else ()
+        object_type(self._types, entity.name, entity.description, fields, interfaces=interfaces)
         self._connection(entity)
-
-    def _identity(self, entity: Entity) -> StrawberryField:
-        return resolved(self._types, "id", strawberry.ID, _ID_DESCRIPTION, resolvers.global_id(entity))
 
     def _attribute(self, attribute: Attribute) -> StrawberryField:
         # some role may not read personal information: were the field non-null, the refusal would null the whole item

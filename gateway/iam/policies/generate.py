@@ -124,7 +124,8 @@ def _shorter(role: GatewayRole) -> str:
 def _session(role: GatewayRole) -> tuple[Clause, ...]:
     actions = [*named(*role.actions), *role.file_actions]
     files = (granted_files(grant, number) for number, grant in enumerate(role.files, 1))
-    return (*map(granted, role.grants), *files, any_table_key(), nothing_else(actions), *_hiding(role), *_closed(role))
+    closed = [deny("NeverConfidential", named("*"), _any_of(role.closed))] if role.closed else []
+    return (*map(granted, role.grants), *files, any_table_key(), nothing_else(actions), *_hiding(role), *closed)
 
 
 def _hiding(role: GatewayRole) -> tuple[Clause, ...]:
@@ -152,10 +153,6 @@ def _finding(role: GatewayRole) -> Iterator[Clause]:
             "ForAnyValue:StringNotEquals": {"dynamodb:Attributes": list(attributes)},
         }
         yield deny(f"OnlyFinds{number if number > 1 else ''}", named("*"), condition)
-
-
-def _closed(role: GatewayRole) -> tuple[Clause, ...]:
-    return (deny("NeverConfidential", named("*"), _any_of(role.closed)),) if role.closed else ()
 
 
 def _any_of(paths: Sequence[str]) -> Clause:

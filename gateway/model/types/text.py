@@ -24,15 +24,11 @@ _KEY_STRING = re.compile(r"[^#\x00-\x1f\x7f-\x9f\ud800-\udfff\U0010ffff]{1,256}"
 Normalise = str | Callable[[str], str] | tuple[str | Callable[[str], str], ...] | None
 
 
-def _one_space(text: str) -> str:
-    return " ".join(text.split())
-
-
 NAMED: Mapping[str, Callable[[str], str]] = {
     "strip": str.strip,
     "casefold": str.casefold,
     "nfc": lambda text: unicodedata.normalize("NFC", text),
-    "spaces": _one_space,
+    "spaces": lambda text: " ".join(text.split()),
 }
 
 

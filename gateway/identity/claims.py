@@ -109,21 +109,15 @@ def _timestamp(claims: Mapping[str, Any], name: str) -> int:
 
 
 def _check_audience(claims: Mapping[str, Any], issuer: Issuer) -> None:
-    paths = [issuer.audience_claim]
-    if "aud" in claims and "aud" not in paths:
-        paths.append("aud")
-    for path in paths:
+    company = {*issuer.audience, *issuer.additional_audiences}
+    for path in dict.fromkeys((issuer.audience_claim, *(("aud",) if "aud" in claims else ()))):
         value = find_claim(claims, path)
         audiences = [value] if isinstance(value, str) else value
         if not isinstance(audiences, list) or not all(isinstance(audience, str) for audience in audiences):
             raise TokenRefused(f"claim `{claim_name(path)}` missing or malformed")
         # INVARIANT: a token that is also made for other audiences is refused, or they could replay it here.
-        if set(issuer.audience).isdisjoint(audiences) or not set(audiences) <= _company(issuer):
+        if set(issuer.audience).isdisjoint(audiences) or not set(audiences) <= company:
             raise TokenRefused("token is for another audience")
-
-
-def _company(issuer: Issuer) -> set[str]:
-    return {*issuer.audience, *issuer.additional_audiences}
 
 
 def _text(claims: Mapping[str, Any], path: ClaimPath) -> str:

@@ -138,16 +138,9 @@ def read_key_set(raw: bytes, allowed: Collection[str]) -> KeySet:
     keys: dict[str, VerificationKey] = {}
     # INVARIANT: a key id names exactly one key; if two share it, neither verifies anything.
     skipped = {key_id: "two keys share this `kid`" for key_id, count in uses.items() if count > 1}
-    for member in named:
-        if member["kid"] not in skipped:
-            _add(member, allowed, keys, skipped)
+    for member in (member for member in named if uses[member["kid"]] == 1):
+        try:
+            keys[member["kid"]] = read_key(member, allowed)
+        except ValueError as error:
+            skipped[member["kid"]] = str(error)
     return KeySet(keys, skipped)
-
-
-def _add(
-    member: dict[str, Any], allowed: Collection[str], keys: dict[str, VerificationKey], skipped: dict[str, str]
-) -> None:
-    try:
-        keys[member["kid"]] = read_key(member, allowed)
-    except ValueError as error:
-        skipped[member["kid"]] = str(error)

@@ -47,12 +47,8 @@ def item_key(tenant: TenantId, entity: Entity, values: Mapping[str, Any], place:
         missing = [name for name in sorted(place.names) if values.get(name) is None]
         if missing:
             raise BadUserInput(f"`{missing[0]}` is needed to find {entity.name}", missing[0])
-        raise BadUserInput(_absent(entity, place))
+        raise BadUserInput(f"this {entity.name} has no place in `{place.name}`")
     return ItemKey(partition(tenant, texts[0]), texts[1])
-
-
-def _absent(entity: Entity, place: Placement) -> str:
-    return f"this {entity.name} has no place in `{place.name}`"
 
 
 def rendered(entity: Entity, place: Placement, values: Mapping[str, Any]) -> tuple[str, str] | None:

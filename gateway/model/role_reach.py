@@ -276,56 +276,35 @@ def stored(entity: Entity) -> tuple[Attribute, ...]:
 # Whether two partition keys can be the same text.
 
 
-class _Wildcard(NamedTuple):
-    """Any characters: one, or any number of them; with or without the separator."""
-
-    many: bool
-    separator: bool
-
-
-_Token = str | _Wildcard
-_WORD: Final[tuple[_Token, ...]] = (_Wildcard(False, False), _Wildcard(True, False))
+# tokens besides `*` and characters: one character that is not the separator, and any number of them
+_ONE, _RUN = "\0", "\1"
+_WORD: Final = _ONE + _RUN
+_RUNS: Final = (_ANY, _RUN)
+_WILD: Final = (*_RUNS, _ONE)
 
 
 def covers(path: str, template: Template) -> bool:
     """Whether a pattern with this path matches a partition key of the template; in doubt, it does."""
-    there = [token for segment in template.segments for token in (KEY_SEPARATOR, *_tokens_of(segment))][1:]
-    return _meet(_tokens(path), tuple(there))
-
-
-def _tokens_of(segment: Literal | Hole) -> tuple[_Token, ...]:
-    return tuple(segment.text) if isinstance(segment, Literal) else _WORD
-
-
-def _tokens(path: str) -> tuple[_Token, ...]:
-    before, subject, after = path.partition(SUBJECT)
-    return (*_globbed(before), *(_WORD if subject else ()), *_globbed(after))
-
-
-def _globbed(text: str) -> tuple[_Token, ...]:
-    return tuple(_Wildcard(True, True) if char == _ANY else char for char in text)
+    there = (segment.text if isinstance(segment, Literal) else _WORD for segment in template.segments)
+    return _meet(path.replace(SUBJECT, _WORD), KEY_SEPARATOR.join(there))
 
 
 @lru_cache(maxsize=65_536)
-def _meet(one: tuple[_Token, ...], other: tuple[_Token, ...]) -> bool:
+def _meet(one: str, other: str) -> bool:
     """Whether some text matches both."""
     if not one and not other:
         return True
-    if (_is_run(one) and _meet(one[1:], other)) or (_is_run(other) and _meet(one, other[1:])):
+    here, there = one[:1] in _RUNS, other[:1] in _RUNS
+    if (here and _meet(one[1:], other)) or (there and _meet(one, other[1:])):
         return True
-    if not one or not other or (_is_run(one) and _is_run(other)) or not _same(one[0], other[0]):
+    if not one or not other or (here and there) or not _same(one[0], other[0]):
         return False
-    return _meet(one if _is_run(one) else one[1:], other if _is_run(other) else other[1:])
+    return _meet(one if here else one[1:], other if there else other[1:])
 
 
-def _is_run(tokens: tuple[_Token, ...]) -> bool:
-    return bool(tokens) and isinstance(tokens[0], _Wildcard) and tokens[0].many
-
-
-def _same(one: _Token, other: _Token) -> bool:
-    if isinstance(one, str) and isinstance(other, str):
-        return one == other
-    if isinstance(one, _Wildcard) and isinstance(other, _Wildcard):
-        return True
-    char, run = (one, other) if isinstance(one, str) else (other, one)
-    return isinstance(run, _Wildcard) and (run.separator or char != KEY_SEPARATOR)
+def _same(one: str, other: str) -> bool:
+    """Whether a character matches both."""
+    if (one in _WILD) is (other in _WILD):
+        return one == other or one in _WILD
+    char, wildcard = (other, one) if one in _WILD else (one, other)
+    return wildcard == _ANY or char != KEY_SEPARATOR

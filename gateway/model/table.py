@@ -1,7 +1,7 @@
 """The table: its key attributes, its overloaded indexes, and their descriptions for DynamoDB and Terraform."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 Projection = Literal["ALL", "KEYS_ONLY", "INCLUDE"]
@@ -60,19 +60,8 @@ class TableSpec:
     @property
     def reserved(self) -> frozenset[str]:
         """Attribute names that the gateway writes itself; no entity may declare one of them."""
-        return frozenset(
-            {
-                *self.key_attributes,
-                self.ttl,
-                self.entity_type,
-                self.version,
-                self.copy_of,
-                self.schema,
-                self.references,
-                self.counted,
-                self.counted_by,
-            },
-        )
+        own = (getattr(self, declared.name) for declared in fields(self) if declared.name != "indexes")
+        return frozenset((*own, *self.key_attributes))
 
     def index(self, name: str | None) -> Index | None:
         """None for the table itself."""

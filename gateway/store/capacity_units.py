@@ -11,14 +11,14 @@ RECORD_BYTES: Final = 1_000  # an idempotency record, or the record that claims 
 _EVENTUAL: Final = 0.5
 
 
-def read_units(size: float, *, strong: bool = False, transactional: bool = False) -> float:
+def read_units(size: float, *, strong: bool = False) -> float:
     """Returns the units of reading one item by its key; in a batch, each item is rounded up separately."""
-    return _blocks(size, READ_BLOCK) * _factor(strong=strong, transactional=transactional)
+    return _blocks(size, READ_BLOCK) * (1 if strong else _EVENTUAL)
 
 
 def query_units(items: float, size: float, *, strong: bool = False) -> float:
     """Returns the units of one Query: the sizes of its items are summed and rounded up once."""
-    return _blocks(items * size, READ_BLOCK) * _factor(strong=strong, transactional=False)
+    return _blocks(items * size, READ_BLOCK) * (1 if strong else _EVENTUAL)
 
 
 def write_units(size: float, *, transactional: bool = False) -> int:
@@ -44,9 +44,3 @@ def index_write_units(size: float, moves: float = 0) -> float:
 def _blocks(size: float, block: int) -> int:
     # a request that finds nothing still costs one block
     return max(1, ceil(size / block))
-
-
-def _factor(*, strong: bool, transactional: bool) -> float:
-    if transactional:
-        return TRANSACTION
-    return 1 if strong else _EVENTUAL

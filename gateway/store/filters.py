@@ -15,13 +15,6 @@ Row = TypeVar("Row")
 
 MOST_VALUES = 50  # in one `in`; DynamoDB accepts 100
 _SIGNS = {"eq": "=", "gt": ">", "ge": ">=", "lt": "<", "le": "<=", "from ge": ">=", "from le": "<="}
-_COMPARED: Mapping[str, Callable[[Any, Any], bool]] = {
-    "=": operator.eq,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "<": operator.lt,
-    "<=": operator.le,
-}
 _FUNCTIONS = {"beginsWith": "begins_with", CONTAINS: "contains"}
 
 
@@ -90,7 +83,8 @@ def _holds(entity: Entity, comparison: Comparison, value: Any) -> bool:
             return expected in value
     kind = entity.attribute[comparison.attribute].type
     stored, bound = (_comparable(kind.encode(comparison.attribute, operand)) for operand in (value, expected))
-    return _COMPARED[_SIGNS[comparison.operator]](stored, bound)
+    # they have the names of Python's functions
+    return bool(getattr(operator, comparison.operator.removeprefix("from "))(stored, bound))
 
 
 def _comparable(wire: Any) -> Any:

@@ -111,18 +111,15 @@ class Rows:
         self._clock = clock
         self.foreign = 0  # rows of other tenants that indexes returned and that were omitted
         self._decoders = lru_cache(maxsize=2_048)(self._compile)
-        self._names = lru_cache(maxsize=2_048)(self._technical)
+        self.stored_names = lru_cache(maxsize=2_048)(self._stored_names)
         self._personal_keys = {entity.name for entity in model.entities.values() if entity.personal_key}
         # only entities with upgrades; for all others nothing extra is read
         self._upgrades = {
             entity.name: Upgrades(entity, model.table.schema) for entity in model.entities.values() if entity.upgrades
         }
 
-    def stored_names(self, attributes: Attributes, index: Index | None, entities: tuple[str, ...]) -> StoredNames:
+    def _stored_names(self, attributes: Attributes, index: Index | None, entities: tuple[str, ...]) -> StoredNames:
         """Returns the stored attributes to read: the requested ones, and keys to check, type, expiry and position."""
-        return self._names(attributes, index, entities)
-
-    def _technical(self, attributes: Attributes, index: Index | None, entities: tuple[str, ...]) -> StoredNames:
         table = self._model.table
         own = {table.pk, table.sk, table.entity_type, table.ttl} | ({index.sk} if index is not None else set())
         older = (self._upgrades[name].names(attributes) for name in entities if name in self._upgrades)

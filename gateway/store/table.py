@@ -210,8 +210,7 @@ class Table:
         """Never uses a cache, because cached rows do not include the positions where their reads ended."""
         stretches = await gather_or_cancel([self._stretch(access, plan, query) for query in queries])
         forward, window = queries[0].forward, plan.window
-        page = merged_stretches(stretches, lambda item: item.position, forward=forward, limit=window.limit)
-        return Found(page.rows, page.more, page.reached)
+        return Found(*merged_stretches(stretches, lambda item: item.position, forward=forward, limit=window.limit))
 
     async def _stretch(self, access: Access, listing: QueryMany, plan: QueryPartition) -> Stretch[Any]:
         _same_tenant(access, plan.tenant)

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from gateway.demo import MODEL
-from gateway.demo.publishing.like import SHARDS
-from gateway.demo.publishing.score import EXACT
+from gateway.demo.publishing.like import EXACT, SHARDS
 from gateway.demo.shops import ACME
 from gateway.store.write.change import created
 from tests.demo.operations import change, query_field, rows

@@ -30,9 +30,6 @@ def test_writes_are_rounded_up_to_1_kb(size: int, units: int) -> None:
 
 def test_transactions_double() -> None:
     assert write_units(3 * KB, transactional=True) == 6
-    assert read_units(8 * KB, transactional=True) == 4
-    # however it is asked for, a transactional read is consistent
-    assert read_units(8 * KB, strong=True, transactional=True) == 4
 
 
 def test_a_query_is_rounded_up_once_and_a_batch_for_each_item() -> None:

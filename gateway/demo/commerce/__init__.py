@@ -3,17 +3,7 @@
 from pathlib import Path
 
 from gateway import Demo, Domain, bulk, create, crud, update
-from gateway.demo.commerce import (
-    account,
-    category,
-    history,
-    order,
-    order_line,
-    product,
-    supplier,
-    user,
-)
-from gateway.demo.commerce.account import ACCOUNT
+from gateway.demo.commerce import order, product, user
 from gateway.demo.commerce.ordering import ORDERING
 from gateway.demo.commerce.people import PEOPLE
 from gateway.demo.commerce.roles import ROLES
@@ -23,8 +13,7 @@ from gateway.demo.commerce.stocking import OUT_OF_STOCK, REMOVE_PRODUCT, STOCKIN
 from gateway.demo.examples import read_examples
 from gateway.demo.shops import TENANTS
 
-_FILES = (user, account, order, order_line, history, product, category, supplier)
-_PRODUCT = product.ENTITIES[0]
+_FILES = (user, order, product)
 
 DOMAIN = Domain(
     name="commerce",
@@ -34,12 +23,12 @@ DOMAIN = Domain(
     queries=QUERIES,
     mutations=(
         *PEOPLE,
-        *ACCOUNT,
-        *crud(category.ENTITIES[0]),
-        *crud(supplier.ENTITIES[0]),
-        create(_PRODUCT),
-        update(_PRODUCT),
-        *bulk(create(_PRODUCT), update(_PRODUCT), max_items=50),
+        *user.ACCOUNT,
+        *crud(product.CATEGORY),
+        *crud(product.SUPPLIER),
+        create(product.PRODUCT),
+        update(product.PRODUCT),
+        *bulk(create(product.PRODUCT), update(product.PRODUCT), max_items=50),
         REMOVE_PRODUCT,
         *STOCKING,
         *ORDERING,

@@ -27,8 +27,7 @@ from gateway import (
     new_id,
     now,
 )
-from gateway.demo.commerce.history import moved
-from gateway.demo.commerce.order import OrderStatus
+from gateway.demo.commerce.order import OrderStatus, moved
 from gateway.demo.commerce.stocking import out_of_stock
 
 # order, copy, event, user and idempotency record, and two writes for each line: within the 100 of a transaction

@@ -18,9 +18,8 @@ from gateway import (
     now,
     remove,
 )
-from gateway.demo.commerce.user import ENTITIES as USERS
+from gateway.demo.commerce.user import EMAIL, PHONE, USER
 
-USER, EMAIL, PHONE = USERS
 # the main address on the user, and the entity that holds all of them
 _CONTACTS = {"email": EMAIL, "phone": PHONE}
 

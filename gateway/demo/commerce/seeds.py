@@ -1,7 +1,6 @@
 """Demo rows of commerce. They are the same at every start; only dates follow the clock."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from random import Random
@@ -37,40 +36,35 @@ _STEPS = {
 Values = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class _Clock:
-    now: datetime
-
-    def ago(self, days: float) -> datetime:
-        return (self.now - timedelta(days=days)).replace(microsecond=0)
-
-
 def rows(tenant: str, now: datetime) -> Iterator[SeedRow]:
     shop = BY_TENANT[tenant]
     # not for secrets: every start must produce the same rows
     random = Random(shop.tenant)  # noqa: S311
-    clock = _Clock(now)
     for number, title in enumerate(shop.suppliers, 1):
         yield "Supplier", {"supplierId": f"s-{number}", "title": title, "contact": f"sales{number}@supplier.example"}
     for category, wares in shop.ranges.items():
         yield "Category", {"categoryId": category, "title": wares.title}
-    users = [_user(shop, random, clock, number) for number in range(USERS)]
+    users = [_user(shop, random, now, number) for number in range(USERS)]
     for user in users:
         yield from _contacts(user, random)
     for user in users[:_SIGNED_IN]:
-        yield from _account(user, random, clock)
+        yield from _account(user, random, now)
     products = list(_products(shop, random))
     for product in products:
         yield "Product", product
         # the first product is always in stock, so that it can be ordered
         available = 120 if product is products[0] else random.choice((0, 3, 12, 40, 75, 120))
-        moved = clock.ago(random.uniform(0, 5))
+        moved = _ago(now, random.uniform(0, 5))
         yield "Stock", {"productId": product["productId"], "available": available, "updatedAt": moved}
     for number in range(_ORDERS):
-        yield from _order(shop, random, clock, number, (users, products))
+        yield from _order(shop, random, now, number, (users, products))
 
 
-def _user(shop: Shop, random: Random, clock: _Clock, number: int) -> Values:
+def _ago(now: datetime, days: float) -> datetime:
+    return (now - timedelta(days=days)).replace(microsecond=0)
+
+
+def _user(shop: Shop, random: Random, now: datetime, number: int) -> Values:
     given_name = GIVEN_NAMES[number % len(GIVEN_NAMES)]
     family = FAMILY_NAMES[number % len(FAMILY_NAMES)] if number < _SHARED_USERS else random.choice(FAMILY_NAMES)
     suffix = str(number) if number >= len(GIVEN_NAMES) else ""
@@ -87,7 +81,7 @@ def _user(shop: Shop, random: Random, clock: _Clock, number: int) -> Values:
             "postalCode": str(random.randint(10_000, 99_999)),
             "country": shop.country,
         },
-        "createdAt": clock.ago(_DAYS + random.uniform(1, 700)),
+        "createdAt": _ago(now, _DAYS + random.uniform(1, 700)),
     }
 
 
@@ -101,15 +95,15 @@ def _contacts(user: Values, random: Random) -> Iterator[SeedRow]:
         yield "Phone", {**contact, "phone": user["phone"]}
 
 
-def _account(user: Values, random: Random, clock: _Clock) -> Iterator[SeedRow]:
+def _account(user: Values, random: Random, now: datetime) -> Iterator[SeedRow]:
     owner, number = {"userId": user["userId"]}, user["userId"].removeprefix("u-")
-    since = clock.ago(random.uniform(0.1, 3))
+    since = _ago(now, random.uniform(0.1, 3))
     device = random.choice(("Firefox on Linux", "Safari on a phone", "Chrome on a tablet"))
     session = {"sessionId": f"sess-{number}", "device": device, "expiresAt": since + timedelta(days=14)}
     yield "Session", {**owner, **session, "createdAt": since}
     for position, text in enumerate(("Your order is on its way.", "Something you like costs less today.")):
         note = {"notificationId": f"n-{number}-{position}", "text": text, "read": position == 0}
-        yield "Notification", {**owner, **note, "createdAt": clock.ago(random.uniform(0.1, 20))}
+        yield "Notification", {**owner, **note, "createdAt": _ago(now, random.uniform(0.1, 20))}
     subscription = {"subscriptionId": f"sub-{number}", "topic": "Offers of the week"}
     yield "UserSubscription", {**owner, **subscription, "createdAt": user["createdAt"]}
 
@@ -134,7 +128,7 @@ def _products(shop: Shop, random: Random) -> Iterator[Values]:
 
 
 def _order(
-    shop: Shop, random: Random, clock: _Clock, number: int, wares: tuple[list[Values], list[Values]]
+    shop: Shop, random: Random, now: datetime, number: int, wares: tuple[list[Values], list[Values]]
 ) -> Iterator[SeedRow]:
     users, products = wares
     # oldest first; most orders are recent, the newest a few hours old
@@ -142,7 +136,7 @@ def _order(
     choices = next(statuses for days, statuses in _STATUSES if age >= days)
     # few users buy often
     user = users[min(int(random.expovariate(0.15)), len(users) - 1)]
-    head = {"orderId": f"o-{shop.first + number}", "placedAt": clock.ago(age)}
+    head = {"orderId": f"o-{shop.first + number}", "placedAt": _ago(now, age)}
     lines = [
         {
             **head,
@@ -169,14 +163,14 @@ def _order(
     )
     for line in lines:
         yield "OrderLine", line
-    yield from _history(head, status, (user["userId"], f"desk@{shop.tenant}.example"), clock)
+    yield from _history(head, status, (user["userId"], f"desk@{shop.tenant}.example"), now)
 
 
-def _history(head: Values, status: str, actors: tuple[str, str], clock: _Clock) -> Iterator[SeedRow]:
+def _history(head: Values, status: str, actors: tuple[str, str], now: datetime) -> Iterator[SeedRow]:
     """The user places it, and the staff moves it on."""
     steps, placed = _STEPS[status], head["placedAt"]
     for number, step in enumerate(steps):
-        at = (placed + (clock.now - placed) * number / len(steps)).replace(microsecond=0)
+        at = (placed + (now - placed) * number / len(steps)).replace(microsecond=0)
         # like the start of `new_id`, so that later events are listed later
         event_id = f"{int(at.timestamp() * 1_000):011x}{number:016x}"
         event = {"orderId": head["orderId"], "eventId": event_id, "at": at, "status": step}

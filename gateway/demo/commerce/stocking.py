@@ -17,7 +17,7 @@ from gateway import (
     remove,
     upserts,
 )
-from gateway.demo.commerce.product import ENTITIES as PRODUCTS
+from gateway.demo.commerce.product import PRODUCT
 
 OUT_OF_STOCK = ErrorCode("OUT_OF_STOCK", "there is not enough stock left")
 _PRODUCT = Field("productId", Id(), "The product.")
@@ -60,7 +60,7 @@ async def remove_product(writer: Writer, values: dict[str, Any]) -> MutationResu
 
 
 REMOVE_PRODUCT: Mutation = replace(
-    remove(PRODUCTS[0]),
+    remove(PRODUCT),
     description="Remove a product and its stock; the payload has its last values.",
     run=remove_product,
 )

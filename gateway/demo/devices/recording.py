@@ -1,5 +1,6 @@
-"""Mutations that record one or many readings, each with the expiry that its device declares."""
+"""Mutations that register devices, and that record readings, each with the expiry that its device declares."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -16,10 +17,12 @@ from gateway import (
     Text,
     Timestamp,
     Writer,
+    crud,
     invalid,
     now,
     upserts,
 )
+from gateway.demo.devices.device import DEVICE
 
 MAX_READINGS = 500  # of one bulk: 20 batches
 _AHEAD = timedelta(minutes=15)  # how far the clock of a device may be ahead of ours
@@ -85,5 +88,27 @@ RECORDING = (
         extras=(Field("written", Integer(), "The number of distinct readings written."),),
         run=record_readings,
         member_units=1,
+    ),
+)
+
+_CREATE, _UPDATE, _REMOVE = crud(DEVICE, filled={"registeredAt": now})
+
+
+async def remove_device(writer: Writer, values: dict[str, Any]) -> MutationResult:
+    key = {"deviceId": values["deviceId"]}
+    device = await writer.stored("Device", key, values.get("version"))
+    change = writer.change()
+    change.remove(device)
+    upserts.discard(change, "LatestReading", key)
+    return await writer.commit(change, MutationResult(device))
+
+
+REGISTERING: tuple[Mutation, ...] = (
+    replace(_CREATE, name="registerDevice", description="Register a device."),
+    replace(_UPDATE, description="Change a device; a new retention applies to readings recorded from then on."),
+    replace(
+        _REMOVE,
+        description="Remove a device and its latest reading; its other readings stay until they expire.",
+        run=remove_device,
     ),
 )

@@ -19,8 +19,7 @@ from gateway import (
     now,
     upserts,
 )
-from gateway.demo.publishing.like import SHARDS, CounterName
-from gateway.demo.publishing.score import EXACT
+from gateway.demo.publishing.like import EXACT, SHARDS, CounterName
 
 UNPUBLISHED = Fault(UserErrorCode.INVALID, "the post is not published", "postId")
 _READER = "The reader who likes the post; by default the caller."

@@ -20,9 +20,8 @@ from gateway import (
     update,
     upserts,
 )
-from gateway.demo.publishing.comment import COMMENT
-from gateway.demo.publishing.draft import DRAFT, TEXT
 from gateway.demo.publishing.liking import UNPUBLISHED, rank, shard_keys
+from gateway.demo.publishing.post import COMMENT, DRAFT, TEXT
 
 # with the draft, its copy, the score, its shards and the idempotency record: within the 100 of a transaction
 MAX_REMOVED_COMMENTS = 80

@@ -117,8 +117,7 @@ class Annotations:
         if operator == "in":
             annotation = list[annotation]  # type: ignore[valid-type]  # made at run time
         python = "in_" if operator == "in" else operator
-        described = _COMPARISONS[operator]
-        return basic(self._types, python, annotation | None, described, alias=operator, default=strawberry.UNSET)
+        return basic(self._types, python, annotation | None, _COMPARISONS[operator], default=strawberry.UNSET)
 
     def _scalar(self, kind: AttributeType) -> Any:
         scalar = _scalar_of(kind)

@@ -26,10 +26,11 @@ def basic(
     default: Any = MISSING,
     deprecated: str | None = None,
 ) -> StrawberryField:
-    """A field without arguments that returns an attribute of its object."""
+    """A field without arguments that returns an attribute of its object: `endCursor` returns `end_cursor`."""
+    first, *others = name.split("_")
     return StrawberryField(
         python_name=name,
-        graphql_name=alias or name,
+        graphql_name=alias or first + "".join(map(str.capitalize, others)),
         type_annotation=StrawberryAnnotation(annotation, namespace=types),
         description=description,
         default=default,

@@ -30,13 +30,7 @@ def _user_error(types: Types, annotations: Annotations, model: Model) -> None:
         resolved(types, "code", annotations.output(EnumOf(codes)), "The kind of failure.", _code(codes)),
         basic(types, "message", str, "What happened, for developers; choose the text for users by the code."),
         basic(types, "field", str | None, "The input field that caused the error, if there is one."),
-        basic(
-            types,
-            "current_version",
-            int | None,
-            "The stored version of the item; set for CONFLICT.",
-            alias="currentVersion",
-        ),
+        basic(types, "current_version", int | None, "The stored version of the item; set for CONFLICT."),
     ]
     object_type(types, "UserError", "The reason why a mutation changed nothing.", fields)
 

@@ -1,6 +1,6 @@
 """The GraphQL schema, built from the model."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import strawberry
@@ -95,6 +95,9 @@ def core_schema(schema: strawberry.Schema) -> GraphQLSchema:
     return core
 
 
+_Declared = Computed | Loaded | CustomQuery | Relation | Choice | Watch
+
+
 class _Build:
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -135,10 +138,7 @@ class _Build:
             arguments = [*self._parameters(pattern), *narrowed]
         else:
             kind, resolver, arguments = pattern.entity, resolvers.lookup_one(), self._parameters(pattern)
-        deprecated = watch.deprecated
-        return resolved(
-            self._types, watch.name, f"{kind} | None", description, resolver, arguments, deprecated=deprecated
-        )
+        return self._field(watch, f"{kind} | None", description, resolver, arguments)
 
     def _list_event(self, watch: Watch, listing: Listing) -> str:
         name, change = f"{watch.name[0].upper()}{watch.name[1:]}Event", f"{listing.entity}ListChange"
@@ -158,7 +158,7 @@ class _Build:
         fields = [
             basic(self._types, "kind", kinds, "What happened to the item."),
             # not `id`: caches of clients keep every object with an `id` under it, and this is not the item
-            basic(self._types, "node_id", strawberry.ID, "The global id of the item.", alias="nodeId"),
+            basic(self._types, "node_id", strawberry.ID, "The global id of the item."),
             basic(self._types, "node", f"{entity} | None", "The current item; null if it is no longer in the list."),
         ]
         object_type(self._types, name, f"A change in a watched list of {entity}.", fields)
@@ -169,24 +169,10 @@ class _Build:
 
     def _page_info(self) -> None:
         fields = [
-            basic(
-                self._types, "has_next_page", bool, "Whether the list continues after this page.", alias="hasNextPage"
-            ),
-            basic(
-                self._types,
-                "has_previous_page",
-                bool,
-                "Whether the list has items before this page.",
-                alias="hasPreviousPage",
-            ),
-            basic(
-                self._types,
-                "start_cursor",
-                str | None,
-                "The cursor of the first item on the page.",
-                alias="startCursor",
-            ),
-            basic(self._types, "end_cursor", str | None, "The cursor of the last item on the page.", alias="endCursor"),
+            basic(self._types, "has_next_page", bool, "Whether the list continues after this page."),
+            basic(self._types, "has_previous_page", bool, "Whether the list has items before this page."),
+            basic(self._types, "start_cursor", str | None, "The cursor of the first item on the page."),
+            basic(self._types, "end_cursor", str | None, "The cursor of the last item on the page."),
         ]
         object_type(self._types, "PageInfo", "The position of a page in its list.", fields)
 
@@ -198,17 +184,12 @@ class _Build:
         attributes = [self._attribute(attribute) for attribute in entity.attributes]
         derived = [self._derived(entity, field) for field in entity.derived.values()]
         relations = [self._relation(entity, relation) for relation in entity.relations]
-        object_type(
-            self._types,
-            entity.name,
-            entity.description,
-            [*([self._identity(entity)] if is_node else []), *attributes, *derived, version, *relations],
-            interfaces=(Node,) if is_node else (),
-        )
+        fields = [*attributes, *derived, version, *relations]
+        if is_node:
+            fields.insert(0, resolved(self._types, "id", strawberry.ID, _ID_DESCRIPTION, resolvers.global_id(entity)))
+        interfaces = (Node,) if is_node else ()
+        object_type(self._types, entity.name, entity.description, fields, interfaces=interfaces)
         self._connection(entity)
-
-    def _identity(self, entity: Entity) -> StrawberryField:
-        return resolved(self._types, "id", strawberry.ID, _ID_DESCRIPTION, resolvers.global_id(entity))
 
     def _attribute(self, attribute: Attribute) -> StrawberryField:
         # some role may not read personal information: were the field non-null, the refusal would null the whole item
@@ -227,9 +208,18 @@ class _Build:
             resolver = code_resolvers.computed(entity, declared)
         else:
             resolver = code_resolvers.loaded(entity, declared)
-        arguments = self._arguments(declared.arguments)
+        return self._field(declared, annotation, description, resolver, self._arguments(declared.arguments))
+
+    def _field(
+        self,
+        declared: _Declared,
+        kind: Any,
+        description: str,
+        resolver: resolvers.Resolver,
+        arguments: Sequence[Any] = (),
+    ) -> StrawberryField:
         deprecated = declared.deprecated
-        return resolved(self._types, declared.name, annotation, description, resolver, arguments, deprecated=deprecated)
+        return resolved(self._types, declared.name, kind, description, resolver, arguments, deprecated=deprecated)
 
     def _custom_query(self, query: CustomQuery) -> StrawberryField:
         # nullable, so that a failure does not remove the results of other fields
@@ -239,9 +229,7 @@ class _Build:
             output = self._annotations.output(query.returns)
             kind = list[output] | None if query.many else output | None  # type: ignore[valid-type]  # made at run time
         resolver, arguments = code_resolvers.custom_query(query), self._arguments(query.arguments)
-        deprecated = query.deprecated
-        description = query.description + query_cost(query)
-        return resolved(self._types, query.name, kind, description, resolver, arguments, deprecated=deprecated)
+        return self._field(query, kind, query.description + query_cost(query), resolver, arguments)
 
     def _arguments(self, fields: tuple[Field, ...]) -> list[Any]:
         return [
@@ -259,12 +247,12 @@ class _Build:
         fields = [
             basic(self._types, "edges", f"list[{name}Edge]", "The items of the page, with their cursors."),
             basic(self._types, "nodes", f"list[{name}]", "The items of the page."),
-            basic(self._types, "page_info", "PageInfo", "The position of the page in the list.", alias="pageInfo"),
+            basic(self._types, "page_info", "PageInfo", "The position of the page in the list."),
         ]
         object_type(self._types, f"{name}Connection", f"One page of a list of {name}.", fields)
         if any(listing.total_count is not None for listing in self._model.counted.get(entity.name, ())):
             count = "How many items the list has, regardless of ranges, filters and pages."
-            total = basic(self._types, "total_count", int, count, alias="totalCount")
+            total = basic(self._types, "total_count", int, count)
             described = f"One page of a list of {name} whose items are counted."
             object_type(self._types, f"Counted{name}Connection", described, [*fields, total])
 
@@ -276,24 +264,18 @@ class _Build:
         target = self._model.patterns[relation.pattern].entity
         description = relation.description + self._visibility.of_pattern(relation.pattern)
         if isinstance(relation, Reference):
-            resolver = resolvers.reference(self._model, relation)
-            kind = f"{target} | None"
-            return resolved(self._types, relation.name, kind, description, resolver, deprecated=relation.deprecated)
+            return self._field(relation, f"{target} | None", description, resolvers.reference(self._model, relation))
         if isinstance(relation, Total):
             summed = self._annotations.output(self._model.entities[target].attribute[relation.attribute].type)
-            resolver = resolvers.total(self._model, relation)
-            return resolved(self._types, relation.name, summed, description, resolver, deprecated=relation.deprecated)
+            return self._field(relation, summed, description, resolvers.total(self._model, relation))
         return self._collection(entity, relation, target, description)
 
     def _collection(self, entity: Entity, relation: Collection, target: str, description: str) -> StrawberryField:
-        name, deprecated = relation.name, relation.deprecated
         if relation.each is not None:
             resolver = resolvers.collection_each(self._model, entity, relation)
-            return resolved(self._types, name, f"list[{target}]", description, resolver, deprecated=deprecated)
-        resolver = resolvers.collection_page(self._model, relation)
-        arguments = [*self._narrowed(self._model.listing(relation.pattern))]
-        kind = self._page_type(self._model.listing(relation.pattern))
-        return resolved(self._types, name, kind, description, resolver, arguments, deprecated=deprecated)
+            return self._field(relation, f"list[{target}]", description, resolver)
+        listing, resolver = self._model.listing(relation.pattern), resolvers.collection_page(self._model, relation)
+        return self._field(relation, self._page_type(listing), description, resolver, [*self._narrowed(listing)])
 
     def _narrowed(self, listing: Listing) -> Iterator[Any]:
         """The optional arguments of a list."""
@@ -373,19 +355,15 @@ class _Build:
         listings = [self._model.listing(name) for name in choice.patterns]
         needed = set.intersection(*(set(parameters(self._model, listing)) for listing in listings))
         by_name: dict[str, Any] = {}
-        for listing in listings:
-            for parameter in self._parameters(listing, needed):
-                by_name.setdefault(parameter.name, parameter)
-        for listing in listings:
-            for narrowed in self._narrowed(listing):
-                by_name.setdefault(narrowed.name, narrowed)
+        declared = [parameter for listing in listings for parameter in self._parameters(listing, needed)]
+        for parameter in (*declared, *(narrowed for listing in listings for narrowed in self._narrowed(listing))):
+            by_name.setdefault(parameter.name, parameter)
         ways = " Asked by " + "; or by ".join(self._way(listing) for listing in listings) + "."
         costs = dict.fromkeys(listing_cost(self._model, listing) for listing in listings)
         refused = {self._visibility.of_pattern(listing.name) for listing in listings}
         description = choice.description + ways + "".join(costs) + "".join(sorted(refused))
         kind, resolver = f"{self._page_type(listings[0])} | None", resolvers.listing_page()
-        arguments = list(by_name.values())
-        return resolved(self._types, choice.name, kind, description, resolver, arguments, deprecated=choice.deprecated)
+        return self._field(choice, kind, description, resolver, list(by_name.values()))
 
     def _way(self, listing: Listing) -> str:
         taken = listing_arguments(self._model, listing)

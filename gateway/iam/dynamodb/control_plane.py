@@ -77,58 +77,33 @@ _RESOURCE: Final = _arn("ResourceArn", "table")
 _STREAM: Final = _arn("StreamArn", "table")
 _BULK: Final = _arn("BulkOperationArn", "table", "bulk-operation")
 
+_NAMED: Final[Mapping[Resources, str]] = {
+    _BULK: "CancelBulkOperation DescribeBulkOperation",
+    _table: (
+        "CreateBackup CreateTable DeleteTable DescribeContinuousBackups DescribeKinesisStreamingDestination "
+        "DescribeTable DescribeTableReplicaAutoScaling DescribeTimeToLive DisableKinesisStreamingDestination "
+        "EnableKinesisStreamingDestination StartBulkPutItems UpdateContinuousBackups "
+        "UpdateKinesisStreamingDestination UpdateTable UpdateTableReplicaAutoScaling UpdateTimeToLive"
+    ),
+    _global_and_table: "CreateGlobalTable UpdateGlobalTable UpdateGlobalTableSettings",
+    _BACKUP: "DeleteBackup DescribeBackup",
+    _RESOURCE: "DeleteResourcePolicy GetResourcePolicy ListTagsOfResource PutResourcePolicy TagResource UntagResource",
+    _table_and_index: "DescribeContributorInsights UpdateContributorInsights",
+    _everything: (
+        "DescribeEndpoints DescribeLimits ListBackups ListBulkOperations ListContributorInsights ListExports "
+        "ListGlobalTables ListImports ListStreams ListTables"
+    ),
+    _arn("ExportArn", "table"): "DescribeExport",
+    _global_table: "DescribeGlobalTable DescribeGlobalTableSettings",
+    _arn("ImportArn", "table"): "DescribeImport",
+    _STREAM: "DescribeStream GetShardIterator",
+    _arn("TableArn", "table"): "ExportTableToPointInTime",
+    _records: "GetRecords",
+    _imported: "ImportTable",
+    _from_backup: "RestoreTableFromBackup",
+    _from_table: "RestoreTableToPointInTime",
+    _index: "SearchVectors",
+}
 CONTROL: Final[Mapping[str, Resources]] = {
-    "CancelBulkOperation": _BULK,
-    "CreateBackup": _table,
-    "CreateGlobalTable": _global_and_table,
-    "CreateTable": _table,
-    "DeleteBackup": _BACKUP,
-    "DeleteResourcePolicy": _RESOURCE,
-    "DeleteTable": _table,
-    "DescribeBackup": _BACKUP,
-    "DescribeBulkOperation": _BULK,
-    "DescribeContinuousBackups": _table,
-    "DescribeContributorInsights": _table_and_index,
-    "DescribeEndpoints": _everything,
-    "DescribeExport": _arn("ExportArn", "table"),
-    "DescribeGlobalTable": _global_table,
-    "DescribeGlobalTableSettings": _global_table,
-    "DescribeImport": _arn("ImportArn", "table"),
-    "DescribeKinesisStreamingDestination": _table,
-    "DescribeLimits": _everything,
-    "DescribeStream": _STREAM,
-    "DescribeTable": _table,
-    "DescribeTableReplicaAutoScaling": _table,
-    "DescribeTimeToLive": _table,
-    "DisableKinesisStreamingDestination": _table,
-    "EnableKinesisStreamingDestination": _table,
-    "ExportTableToPointInTime": _arn("TableArn", "table"),
-    "GetRecords": _records,
-    "GetResourcePolicy": _RESOURCE,
-    "GetShardIterator": _STREAM,
-    "ImportTable": _imported,
-    "ListBackups": _everything,
-    "ListBulkOperations": _everything,
-    "ListContributorInsights": _everything,
-    "ListExports": _everything,
-    "ListGlobalTables": _everything,
-    "ListImports": _everything,
-    "ListStreams": _everything,
-    "ListTables": _everything,
-    "ListTagsOfResource": _RESOURCE,
-    "PutResourcePolicy": _RESOURCE,
-    "RestoreTableFromBackup": _from_backup,
-    "RestoreTableToPointInTime": _from_table,
-    "SearchVectors": _index,
-    "StartBulkPutItems": _table,
-    "TagResource": _RESOURCE,
-    "UntagResource": _RESOURCE,
-    "UpdateContinuousBackups": _table,
-    "UpdateContributorInsights": _table_and_index,
-    "UpdateGlobalTable": _global_and_table,
-    "UpdateGlobalTableSettings": _global_and_table,
-    "UpdateKinesisStreamingDestination": _table,
-    "UpdateTable": _table,
-    "UpdateTableReplicaAutoScaling": _table,
-    "UpdateTimeToLive": _table,
+    operation: resources for resources, operations in _NAMED.items() for operation in operations.split()
 }

@@ -41,11 +41,7 @@ def role_files(model: Model, deployment: Deployment) -> Formula:
 
 
 def session_files(role: GatewayRole) -> Formula:
-    return either(*(_granted(grant) for grant in role.files)) if role.files else FALSE
-
-
-def _granted(grant: FileGrant) -> Formula:
-    return both(file_acts(*grant.actions), either(*(_below(path) for path in grant.paths or ("*",))))
+    return either(*(both(file_acts(*grant.actions), either(*map(_below, _of(grant)))) for grant in role.files))
 
 
 def _below(path: str) -> Formula:

@@ -1,6 +1,7 @@
 """Evaluates a formula for one request in Python, which connects the proofs to the evaluator."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 
 from gateway.iam.formal.formula import (
@@ -17,7 +18,6 @@ from gateway.iam.formal.formula import (
     Not,
     Or,
     Pattern,
-    Piece,
     Present,
     Ref,
     Scalar,
@@ -32,7 +32,8 @@ from gateway.iam.language.variables import Value
 from gateway.iam.language.verdict import Authorisation
 
 Facts = Mapping[str, Value]
-Holds = Callable[[Facts, str], bool]
+
+_test = lru_cache(maxsize=65_536)(glob.compiled)
 
 
 def facts(authorisation: Authorisation) -> dict[str, Value]:
@@ -44,146 +45,69 @@ def facts(authorisation: Authorisation) -> dict[str, Value]:
 
 def evaluator(formula: Formula, splits: Mapping[str, Split]) -> Callable[[Facts], bool]:
     """Returns the formula as a function of the facts."""
-    holds = _Evaluation(splits).closure(formula, "")
-    return lambda request: holds(request, "")
+    return lambda request: _Evaluation(request, splits).holds(formula)
 
 
+@dataclass(frozen=True, slots=True)
 class _Evaluation:
-    """Compiles a formula to closures; equal parts share one closure."""
+    facts: Facts
+    splits: Mapping[str, Split]
 
-    def __init__(self, splits: Mapping[str, Split]) -> None:
-        self._splits = splits
-        self._closures: dict[tuple[Formula, str], Holds] = {}
-
-    def closure(self, formula: Formula, key: str) -> Holds:
-        """`key` is the set of the enclosing quantifier, or empty."""
-        holds = self._closures.get((formula, key))
-        if holds is None:
-            holds = self._closures[formula, key] = self._make(formula, key)
-        return holds
-
-    def _make(self, formula: Formula, key: str) -> Holds:
+    def holds(self, formula: Formula, key: str = "", element: str = "") -> bool:
+        """`key` is the set of the enclosing quantifier, and `element` one of its values."""
         match formula:
             case Constant(value):
-                return lambda request, element: value
+                return value
             case And(parts):
-                return _all([self.closure(part, key) for part in parts])
+                return all(self.holds(part, key, element) for part in parts)
             case Or(parts):
-                return _any(self._options(parts, key))
+                return any(self.holds(part, key, element) for part in parts)
             case Not(part):
-                inner = self.closure(part, key)
-                return lambda request, element: not inner(request, element)
-            case Every() | Some():
-                return self._quantifier(formula)
-        return self._atom(formula, key)
+                return not self.holds(part, key, element)
+            case Every(name, part) | Some(name, part):
+                values, quantified = self.facts.get(name), all if isinstance(formula, Every) else any
+                return isinstance(values, tuple) and quantified(self.holds(part, name, value) for value in values)
+        return self._atom(formula, key, element)
 
-    def _options(self, parts: tuple[Formula, ...], key: str) -> list[Holds]:
-        """Joins the fixed texts of one subject into a single lookup."""
-        texts: dict[str, set[str]] = {}
-        others: list[Holds] = []
-        for part in parts:
-            match part:
-                case Like(Piece(subject, -1), (str() as text,), False):
-                    texts.setdefault(subject, set()).add(text)
-                case _:
-                    others.append(self.closure(part, key))
-        return [
-            *(_tested(subject, _listed(frozenset(alternatives)), ()) for subject, alternatives in texts.items()),
-            *others,
-        ]
-
-    def _quantifier(self, formula: Every | Some) -> Holds:
-        key, inner = formula.key, self.closure(formula.part, formula.key)
-        every = isinstance(formula, Every)
-
-        def holds(request: Facts, element: str) -> bool:
-            values = request.get(key)
-            if type(values) is not tuple:
-                return False
-            return (
-                all(inner(request, value) for value in values)
-                if every
-                else any(inner(request, value) for value in values)
-            )
-
-        return holds
-
-    def _atom(self, formula: Formula, key: str) -> Holds:
+    def _atom(self, formula: Formula, key: str, element: str) -> bool:
         match formula:
             case Present(name):
-                return lambda request, element: name in request
+                return name in self.facts
             case Single(name):
-                return lambda request, element: type(request.get(name)) is str
+                return isinstance(self.facts.get(name), str)
             case Filled(name):
-                return lambda request, element: bool(request.get(name))
+                return bool(self.facts.get(name))
             case Like():
-                return self._like(formula, key)
+                return self._like(formula, key, element)
             case ArnLike(subject, patterns):
-                return _tested(subject, _arn_test(patterns), patterns)
+                text = self._text(subject, element)
+                resolved = [self._resolved(pattern) for pattern in patterns]
+                known = tuple(pattern for pattern in resolved if pattern is not None)
+                return text is not None and len(known) == len(resolved) and arn.test((("arn",), *known))(text)
             case Scalar(subject, _, _, test):
-                return _tested(subject, lambda texts: test, ())
+                text = self._text(subject, element)
+                return text is not None and test(text)
         raise TypeError(f"`{formula}` cannot be decided for one request")
 
-    def _like(self, formula: Like, key: str) -> Holds:
+    def _like(self, formula: Like, key: str, element: str) -> bool:
         piece = formula.piece
-        split = self._splits.get(key if piece.subject == ELEMENT else piece.subject, WHOLE)
-
-        def test_of(texts: Mapping[str, str]) -> glob.Test:
-            test = glob.compiled(_substituted(formula.pattern, texts, formula.fold))
-            index, rest = piece.index, piece.rest
-            if formula.fold:
-                return lambda text: test(ascii_folded(cut(text, split, index, rest)))
-            return test if index < 0 else lambda text: test(cut(text, split, index, rest))
-
-        return _tested(piece.subject, test_of, (formula.pattern,))
-
-
-def _all(parts: list[Holds]) -> Holds:
-    def holds(request: Facts, element: str) -> bool:
-        for part in parts:  # noqa: SIM110  # twice as fast as all()
-            if not part(request, element):
-                return False
-        return True
-
-    return holds
-
-
-def _any(parts: list[Holds]) -> Holds:
-    def holds(request: Facts, element: str) -> bool:
-        for part in parts:  # noqa: SIM110  # twice as fast as any()
-            if part(request, element):
-                return True
-        return False
-
-    return holds
-
-
-def _tested(subject: str, test_of: Callable[[Mapping[str, str]], glob.Test], patterns: tuple[Pattern, ...]) -> Holds:
-    """Returns a test of the subject's text, built once for each combination of texts that its patterns refer to."""
-    keys = tuple(dict.fromkeys(token.key for pattern in patterns for token in pattern if isinstance(token, Ref)))
-    kept = lru_cache(maxsize=1_024)(lambda texts: test_of(dict(zip(keys, texts, strict=True))))
-    fixed = None if keys else kept(())
-
-    def holds(request: Facts, element: str) -> bool:
-        text = element if subject == ELEMENT else request.get(subject)
-        if type(text) is not str:
+        text, pattern = self._text(piece.subject, element), self._resolved(formula.pattern)
+        if text is None or pattern is None:
             return False
-        if fixed is not None:
-            return fixed(text)
-        texts = tuple(request.get(key) for key in keys)
-        return all(type(value) is str for value in texts) and kept(texts)(text)
+        split = self.splits.get(key if piece.subject == ELEMENT else piece.subject, WHOLE)
+        text = cut(text, split, piece.index, piece.rest)
+        if not formula.fold:
+            return _test(pattern)(text)
+        folded = tuple(ascii_folded(token) if isinstance(token, str) else token for token in pattern)
+        return _test(folded)(ascii_folded(text))
 
-    return holds
+    def _text(self, subject: str, element: str) -> str | None:
+        """Returns the text of the subject; None if the request does not have it, or has a set of texts."""
+        value = element if subject == ELEMENT else self.facts.get(subject)
+        return value if isinstance(value, str) else None
 
-
-def _listed(texts: frozenset[str]) -> Callable[[Mapping[str, str]], glob.Test]:
-    return lambda refs: texts.__contains__
-
-
-def _arn_test(patterns: tuple[Pattern, ...]) -> Callable[[Mapping[str, str]], glob.Test]:
-    return lambda texts: arn.test((("arn",), *(_substituted(pattern, texts) for pattern in patterns)))
-
-
-def _substituted(pattern: Pattern, texts: Mapping[str, str], fold: bool = False) -> glob.Pattern:
-    tokens = (texts[token.key] if isinstance(token, Ref) else token for token in pattern)
-    return tuple(ascii_folded(token) if fold and isinstance(token, str) else token for token in tokens)
+    def _resolved(self, pattern: Pattern) -> glob.Pattern | None:
+        """Returns the pattern with the texts that it refers to; None if one of them is not a text."""
+        texts = [self.facts.get(token.key) if isinstance(token, Ref) else token for token in pattern]
+        known = tuple(text for text in texts if text is not None and not isinstance(text, tuple))
+        return known if len(known) == len(texts) else None

@@ -103,16 +103,15 @@ def _mutations(subject: ProofSubject, role: GatewayRole) -> Iterator[tuple[str, 
 
 def _open_to(role: GatewayRole, path: str) -> frozenset[str]:
     """Returns the actions that the role has in this partition of the table."""
-    if any(glob.compiled(glob.parts(hidden))(path) for hidden in (*role.hidden_paths, *role.closed)):
+
+    def matches(pattern: str) -> bool:
+        return glob.compiled(glob.parts(pattern.replace(role_reach.SUBJECT, SAMPLE_SUBJECT)))(path)
+
+    if any(map(matches, (*role.hidden_paths, *role.closed))):
         return frozenset()
     return frozenset(
         action
         for grant in role.grants
-        if grant.index is None
-        and (grant.paths is None or any(glob.compiled(glob.parts(_named(pattern)))(path) for pattern in grant.paths))
+        if grant.index is None and (grant.paths is None or any(map(matches, grant.paths)))
         for action in grant.actions
     )
-
-
-def _named(path: str) -> str:
-    return path.replace(role_reach.SUBJECT, SAMPLE_SUBJECT)

@@ -16,6 +16,7 @@ from gateway.iam.language.policy_text import SESSION_LIMIT, canonical
 from gateway.iam.policies.deployment import BUCKET, GATEWAY_ROLE, TABLE, TENANT_ROLE, Deployment, render
 from gateway.iam.policies.roles import FILE_ACTIONS, ITEM_ACTIONS, READS, RETURNING, GatewayRole, roles_of
 from gateway.iam.policies.statements import (
+    OWN_PREFIX,
     Clause,
     allow,
     any_table_key,
@@ -34,7 +35,6 @@ from gateway.iam.policies.statements import (
 from gateway.iam.sts.assume_role import ASSUME_ACTIONS
 from gateway.model.files.keys import has_files
 from gateway.model.model import Model
-from gateway.model.tenant import TenantId, partition
 
 TENANT_FILE: Final = "tenant-role.json"
 TRUST_FILE: Final = "tenant-trust.json"
@@ -124,7 +124,8 @@ def _shorter(role: GatewayRole) -> str:
 def _session(role: GatewayRole) -> tuple[Clause, ...]:
     actions = [*named(*role.actions), *role.file_actions]
     files = (granted_files(grant, number) for number, grant in enumerate(role.files, 1))
-    return (*map(granted, role.grants), *files, any_table_key(), nothing_else(actions), *_hiding(role), *_closed(role))
+    closed = [deny("NeverConfidential", named("*"), _any_of(role.closed))] if role.closed else []
+    return (*map(granted, role.grants), *files, any_table_key(), nothing_else(actions), *_hiding(role), *closed)
 
 
 def _hiding(role: GatewayRole) -> tuple[Clause, ...]:
@@ -145,9 +146,8 @@ def _hiding(role: GatewayRole) -> tuple[Clause, ...]:
 
 def _finding(role: GatewayRole) -> Iterator[Clause]:
     """If a hidden attribute is the partition key and the role may find items by it, a read may name only their id."""
-    tenant = TenantId(f"${{{PRINCIPAL_TENANT}}}")
     for number, attributes in enumerate(dict.fromkeys(find.attributes for find in role.finds), 1):
-        keys = [partition(tenant, find.path) for find in role.finds if find.attributes == attributes]
+        keys = [f"{OWN_PREFIX}{find.path}" for find in role.finds if find.attributes == attributes]
         condition = {
             "ForAnyValue:StringLike": {LEADING_KEYS: keys},
             "ForAnyValue:StringNotEquals": {"dynamodb:Attributes": list(attributes)},
@@ -155,14 +155,9 @@ def _finding(role: GatewayRole) -> Iterator[Clause]:
         yield deny(f"OnlyFinds{number if number > 1 else ''}", named("*"), condition)
 
 
-def _closed(role: GatewayRole) -> tuple[Clause, ...]:
-    return (deny("NeverConfidential", named("*"), _any_of(role.closed)),) if role.closed else ()
-
-
 def _any_of(paths: Sequence[str]) -> Clause:
     """One of the keys is in one of these partitions of the tenant."""
-    tenant = TenantId(f"${{{PRINCIPAL_TENANT}}}")
-    return {"ForAnyValue:StringLike": {LEADING_KEYS: [partition(tenant, path) for path in paths]}}
+    return {"ForAnyValue:StringLike": {LEADING_KEYS: [f"{OWN_PREFIX}{path}" for path in paths]}}
 
 
 def _trust(roles: Sequence[GatewayRole]) -> Iterator[Clause]:

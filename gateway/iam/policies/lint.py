@@ -80,7 +80,7 @@ def _row(row: Condition, with_variables: bool) -> Iterator[str]:
 
 
 def _granting_conditions(statement: Statement, of_stream: bool) -> Iterator[str]:
-    guarded = {row.key.lower() for row in statement.conditions if row.operator == "Null" and row.values == ("false",)}
+    guarded = demanded(statement)
     for row in statement.conditions:
         use = operation(row.operator)
         if use is None:
@@ -97,6 +97,12 @@ def _granting_conditions(statement: Statement, of_stream: bool) -> Iterator[str]
                 if of_stream and key == _LEADING and value == LEASE_PARTITION:
                     continue
                 yield from _pattern(value, key, guarded, wildcards=use.name in _LIKE or use.name.startswith("Arn"))
+
+
+def demanded(statement: Statement) -> set[str]:
+    """The keys, in lower case, that must be present for the statement to apply."""
+    rows = (row for row in statement.conditions if (row.operator, row.values) == ("Null", ("false",)))
+    return {row.key.lower() for row in rows}
 
 
 def _pattern(value: str, key: str, guarded: set[str], *, wildcards: bool) -> Iterator[str]:
@@ -149,7 +155,7 @@ def _granting_files(statement: Statement, kind: Kind) -> Iterator[str]:
     if statement.excludes_resources:
         yield "NotResource grants every resource that is not listed"
         return
-    guarded = {row.key.lower() for row in statement.conditions if row.operator == "Null" and row.values == ("false",)}
+    guarded = demanded(statement)
     for resource in () if kind == "endpoint" else statement.resources:
         if f"/${{{PRINCIPAL_TENANT}}}/" not in resource:
             yield f"resource `{resource}` may hold files of every tenant"
@@ -183,8 +189,7 @@ def _trust(document: PolicyDocument) -> Iterator[str]:
     if not tagging:
         yield "sts:TagSession is not allowed: a session gets no tenant"
     for statement in tagging:
-        pins = (row for row in statement.conditions if row.operator == "Null" and row.values == ("false",))
-        if not any(row.key.lower().startswith("aws:requesttag/") for row in pins):
+        if not any(key.startswith("aws:requesttag/") for key in demanded(statement)):
             yield f"`{statement.label}` lets a session start without its tenant tag: add Null `false`"
         yield from _tag_texts(statement)
 

@@ -1,6 +1,6 @@
 """Checks that a tenant policy explicitly denies everything that it does not grant."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gateway.iam.dynamodb.condition_keys import LEADING_KEYS, PRINCIPAL_TENANT
@@ -8,7 +8,7 @@ from gateway.iam.dynamodb.control_plane import CONTROL
 from gateway.iam.language.document import PolicyDocument
 from gateway.iam.language.rules import Rule, RuleCompiler
 from gateway.iam.language.variables import Value, Variable, template
-from gateway.iam.policies.lint import LintFinding
+from gateway.iam.policies.lint import LintFinding, demanded
 from gateway.iam.policies.roles import ITEM_ACTIONS, READS, RETURNING
 from gateway.model.tenant import LEASE_PARTITION, TenantId, partition
 
@@ -34,9 +34,9 @@ def review(document: PolicyDocument, *, of_stream: bool = False) -> tuple[LintFi
         granted = frozenset(action for action in EVERY_ACTION if any(_grants(rule, action) for rule in rules))
         findings += _second_line(denials, granted)
         if of_stream:
-            findings += _tenant_rows(denials, granted)
+            findings += _open_rows(denials, granted & frozenset(ITEM_ACTIONS), _TENANT_ROWS)
         elif document.kind == "identity":
-            findings += _foreign_rows(denials, granted)
+            findings += _open_rows(denials, granted, _FOREIGN_ROWS)
             findings += _foreign_files(document, denials)
         findings += _whole_items(denials, granted)
     if document.kind == "trust":
@@ -82,31 +82,27 @@ def _second_line(denials: tuple[Rule, ...], granted: frozenset[str]) -> Iterator
             yield "", f"`dynamodb:{action}` is not granted, but not explicitly denied either"
 
 
-def _foreign_rows(denials: tuple[Rule, ...], granted: frozenset[str]) -> Iterator[tuple[str, str]]:
-    tag = PRINCIPAL_TENANT.lower()
-    contexts: dict[str, tuple[dict[str, Value], str]] = {
-        "the rows of another tenant": ({**_TENANT, _KEYS: (_FOREIGN,)}, _KEYS),
-        "a batch with a row of another tenant": ({**_TENANT, _KEYS: (_OWN, _FOREIGN)}, _KEYS),
-        "a request without partition keys": (dict(_TENANT), _KEYS),
-        "a session without a tenant": ({_KEYS: (_OWN,)}, tag),
-    }
+_FOREIGN_ROWS: Final[Mapping[str, tuple[dict[str, Value], str]]] = {
+    "the rows of another tenant": ({**_TENANT, _KEYS: (_FOREIGN,)}, _KEYS),
+    "a batch with a row of another tenant": ({**_TENANT, _KEYS: (_OWN, _FOREIGN)}, _KEYS),
+    "a request without partition keys": (dict(_TENANT), _KEYS),
+    "a session without a tenant": ({_KEYS: (_OWN,)}, PRINCIPAL_TENANT.lower()),
+}
+_TENANT_ROWS: Final[Mapping[str, tuple[dict[str, Value], str]]] = {
+    "the rows of a tenant": ({_KEYS: (_OWN,)}, _KEYS),
+    "a batch with a row of a tenant": ({_KEYS: (LEASE_PARTITION, _OWN)}, _KEYS),
+    "a row of no tenant": ({_KEYS: ("*",)}, _KEYS),
+    "a row that looks like a tenant's": ({_KEYS: ("TENANT#*",)}, _KEYS),
+    "a request without partition keys": ({}, _KEYS),
+}
+
+
+def _open_rows(
+    denials: tuple[Rule, ...], granted: frozenset[str], contexts: Mapping[str, tuple[dict[str, Value], str]]
+) -> Iterator[tuple[str, str]]:
     for action in sorted(granted):
         for what, (context, about) in contexts.items():
             if not _denied(denials, action, context, about):
-                yield "", f"`dynamodb:{action}`: {what} is not explicitly denied"
-
-
-def _tenant_rows(denials: tuple[Rule, ...], granted: frozenset[str]) -> Iterator[tuple[str, str]]:
-    contexts: dict[str, dict[str, Value]] = {
-        "the rows of a tenant": {_KEYS: (_OWN,)},
-        "a batch with a row of a tenant": {_KEYS: (LEASE_PARTITION, _OWN)},
-        "a row of no tenant": {_KEYS: ("*",)},
-        "a row that looks like a tenant's": {_KEYS: ("TENANT#*",)},
-        "a request without partition keys": {},
-    }
-    for action in sorted(granted & frozenset(ITEM_ACTIONS)):
-        for what, context in contexts.items():
-            if not _denied(denials, action, context, _KEYS):
                 yield "", f"`dynamodb:{action}`: {what} is not explicitly denied"
 
 
@@ -150,8 +146,5 @@ def _whole_items(denials: tuple[Rule, ...], granted: frozenset[str]) -> Iterator
 
 def _trust(document: PolicyDocument) -> Iterator[tuple[str, str]]:
     for statement in document.statements:
-        demanded = {
-            row.key.lower() for row in statement.conditions if (row.operator, row.values) == ("Null", ("false",))
-        }
-        if "sts:AssumeRole" in statement.actions and "aws:requesttag/tenantid" not in demanded:
+        if "sts:AssumeRole" in statement.actions and "aws:requesttag/tenantid" not in demanded(statement):
             yield statement.label, "lets a session start without its tenant tag: add Null `false`"

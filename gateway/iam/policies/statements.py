@@ -15,8 +15,8 @@ Clause = dict[str, Any]
 DECRYPT: Final = "kms:Decrypt"
 
 # The model writes the prefix; the variable takes the place of the tenant id.
-_PREFIX: Final = partition(TenantId(f"${{{PRINCIPAL_TENANT}}}"), "")
-OWN_KEYS: Final = (_PREFIX.removesuffix("#"), f"{_PREFIX}*")
+OWN_PREFIX: Final = partition(TenantId(f"${{{PRINCIPAL_TENANT}}}"), "")
+OWN_KEYS: Final = (OWN_PREFIX.removesuffix("#"), f"{OWN_PREFIX}*")
 """Two patterns, because `TENANT#a*` would also match the partitions of a tenant `ab`."""
 
 NEVER: Final[dict[str, tuple[str, ...]]] = {
@@ -66,11 +66,18 @@ def own_rows() -> Clause:
 
 def some_rows(paths: Sequence[str]) -> Clause:
     """Like `own_rows`, for these partitions; a path with the subject needs a session that has one."""
-    keys = [f"{_PREFIX}{path.replace(SUBJECT, f'${{{PRINCIPAL_SUBJECT}}}')}" for path in paths]
-    present = {LEADING_KEYS: "false", PRINCIPAL_TENANT: "false"}
-    if any(SUBJECT in path for path in paths):
-        present[PRINCIPAL_SUBJECT] = "false"
-    return {"ForAllValues:StringLike": {LEADING_KEYS: keys}, "Null": present}
+    keys = [f"{OWN_PREFIX}{path}" for path in _with_subject(paths)]
+    return {"ForAllValues:StringLike": {LEADING_KEYS: keys}, "Null": {LEADING_KEYS: "false", **_tags(paths)}}
+
+
+def _with_subject(paths: Sequence[str]) -> list[str]:
+    return [path.replace(SUBJECT, f"${{{PRINCIPAL_SUBJECT}}}") for path in paths]
+
+
+def _tags(paths: Sequence[str]) -> Clause:
+    """The tags that a session needs for these paths."""
+    subject = {PRINCIPAL_SUBJECT: "false"} if any(SUBJECT in path for path in paths) else {}
+    return {PRINCIPAL_TENANT: "false", **subject}
 
 
 _FILES: Final = object_prefix(TenantId(f"${{{PRINCIPAL_TENANT}}}"))
@@ -90,11 +97,8 @@ def never_foreign_files() -> Clause:
 def granted_files(grant: FileGrant, number: int) -> Clause:
     """Files in any bucket that the tenant's role names."""
     paths = ("*",) if grant.paths is None else grant.paths
-    resources = [f"arn:*:s3:::*/{_FILES}{path.replace(SUBJECT, f'${{{PRINCIPAL_SUBJECT}}}')}" for path in paths]
-    present = {PRINCIPAL_TENANT: "false"}
-    if any(SUBJECT in path for path in paths):
-        present[PRINCIPAL_SUBJECT] = "false"
-    return allow(f"Files{number if number > 1 else ''}", grant.actions, resources, {"Null": present})
+    resources = [f"arn:*:s3:::*/{_FILES}{path}" for path in _with_subject(paths)]
+    return allow(f"Files{number if number > 1 else ''}", grant.actions, resources, {"Null": _tags(paths)})
 
 
 INDEX_ARN: Final = "arn:*:dynamodb:*:*:table/*/index/"

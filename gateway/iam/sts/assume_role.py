@@ -4,7 +4,7 @@ import json
 import re
 import unicodedata
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -46,14 +46,17 @@ class Invalid:
 
 def validate(request: RoleRequest, *, chained: bool, inherited: Mapping[str, str] | None = None) -> Invalid | None:
     """The first fault. `chained` means that the caller is an assumed role; `inherited` are its transitive tags."""
-    checks: tuple[Callable[[], Iterator[Invalid]], ...] = (
-        lambda: _names(request),
-        lambda: _duration(request.duration_seconds, chained),
-        lambda: _policies(request),
-        lambda: _tags(request.tags, request.transitive_tag_keys, frozenset(inherited or ())),
-        lambda: _packed(request),
-    )
-    return next((fault for check in checks for fault in check()), None)
+    return next(_faults(request, chained, frozenset(inherited or ())), None)
+
+
+def _faults(request: RoleRequest, chained: bool, inherited: frozenset[str]) -> Iterator[Invalid]:
+    yield from _names(request)
+    yield from _duration(request.duration_seconds, chained)
+    yield from _policies(request)
+    yield from _tags(request.tags, request.transitive_tag_keys, inherited)
+    percent = packed_percent(request)
+    if percent > 100:
+        yield Invalid("PackedPolicyTooLarge", f"policies and tags take {percent} % of the packed size (approximated)")
 
 
 def packed_percent(request: RoleRequest) -> int:
@@ -118,12 +121,6 @@ def _tags(tags: tuple[tuple[str, str], ...], transitive: Iterable[str], inherite
         yield Invalid("InvalidParameterValue", "a transitive tag key must be among the tags")
     if not keys.isdisjoint(key.lower() for key in inherited):
         yield Invalid("InvalidParameterValue", "a tag key is already transitive from the calling session")
-
-
-def _packed(request: RoleRequest) -> Iterator[Invalid]:
-    percent = packed_percent(request)
-    if percent > 100:
-        yield Invalid("PackedPolicyTooLarge", f"policies and tags take {percent} % of the packed size (approximated)")
 
 
 def _taggable(text: str) -> bool:

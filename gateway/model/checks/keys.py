@@ -6,7 +6,7 @@ from gateway.model.entity import Entity, Placement
 from gateway.model.keys import BUCKET_LENGTH
 from gateway.model.template import BUCKET, DERIVED, SHARD, Hole, Template
 from gateway.model.tenant import MAX_PREFIX
-from gateway.model.types import MAX_DIGITS, AttributeType, Integer, KeyType, Timestamp
+from gateway.model.types import MAX_DIGITS, Integer, KeyType, Timestamp
 from gateway.suggestions import closest
 
 _MAX_SHARDS = 256
@@ -87,18 +87,14 @@ def _bucket(entity: Entity, place: Placement) -> Iterator[str]:
 
 def _busy(entity: Entity, place: Placement) -> Iterator[str]:
     # a time bucket bounds how much a partition holds, not how much is written to it now
-    attributes = [entity.attribute.get(name) for name in place.pk.names]
     # an unknown attribute is reported separately
-    many = any(attribute is None or _has_many_values(attribute.type) for attribute in attributes)
+    kinds = [entity.attribute[name].type if name in entity.attribute else None for name in place.pk.names]
+    many = any(kind is None or (isinstance(kind, KeyType) and kind.many_values) for kind in kinds)
     if not many and place.shards is None and not place.declared.low_cardinality_reason:
         yield (
             "has few values, so many items share one partition: declare shards, such as with `whole_list`, "
             "or say in `low_cardinality_reason` why it stays small"
         )
-
-
-def _has_many_values(kind: AttributeType) -> bool:
-    return isinstance(kind, KeyType) and kind.many_values
 
 
 def _identity(entity: Entity, place: Placement) -> Iterator[str]:

@@ -10,13 +10,11 @@ from gateway.model.checks.choices import choice_faults, watch_faults
 from gateway.model.checks.code import query_faults
 from gateway.model.checks.demo import demo_faults
 from gateway.model.checks.entity import entity_faults, has_sound_keys
-from gateway.model.checks.internal import internal_faults
-from gateway.model.checks.item_collections import item_collection_faults
 from gateway.model.checks.key_overlap import can_collide
 from gateway.model.checks.mutations import all_mutation_faults, bulk_faults, error_code_faults, mutation_faults
 from gateway.model.checks.names import clashes
 from gateway.model.checks.patterns import pattern_faults
-from gateway.model.checks.relations import relation_faults
+from gateway.model.checks.relations import internal_faults, item_collection_faults, relation_faults
 from gateway.model.checks.roles import role_faults, role_name_faults
 from gateway.model.checks.shapes import shape_faults
 from gateway.model.entity import Entity

@@ -14,20 +14,10 @@ _TYPE = re.compile(r"[A-Z][A-Za-z0-9]*")
 _FIELD = re.compile(r"[a-z][A-Za-z0-9]*")
 _MEMBER = re.compile(r"[A-Z][A-Z0-9_]*")
 _GRAPHQL = frozenset(
-    {
-        "Query",
-        "Mutation",
-        "Subscription",
-        "Node",
-        "PageInfo",
-        "ListOrder",
-        "ListChangeKind",
-        "String",
-        "Int",
-        "Float",
-        "Boolean",
-        "ID",
-    }
+    (
+        *("Query", "Mutation", "Subscription", "Node", "PageInfo", "ListOrder", "ListChangeKind"),
+        *("String", "Int", "Float", "Boolean", "ID"),
+    )
 )
 _EVERY_ENTITY = frozenset({"id", "version"})
 

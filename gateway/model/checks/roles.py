@@ -1,11 +1,11 @@
 """Checks of roles: every name is known, and IAM can enforce exactly what is declared."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from gateway.model.checks.shapes import shape_faults
-from gateway.model.entity import Entity, Placement, Reference
+from gateway.model.entity import Entity, Reference
 from gateway.model.patterns import Listing
 from gateway.model.referrers import target_of
 from gateway.model.role import ALL, PERSONAL, Everything, Names, Role, named
@@ -141,7 +141,8 @@ def _faults(model: "Model", role: Role) -> Iterator[str]:
     for option, names in (("writes", role.writes), ("removes", role.removable)):
         if names is not ALL or role.own:
             written = written_places(model, role, names)
-            allowed = {*_names(written), *((name, place) for name in role.beside for place in _tables(model, name))}
+            beside = (pair for pair in model.placements if pair[0].name in role.beside and pair[1].index is None)
+            allowed = {*_names(written), *((entity.name, place.name) for entity, place in beside)}
             hint = f"add {{}} to `{option}`, or to `beside` if AWS may let the role do that"
             yield from _neighbours(model, option, written, allowed, hint)
 
@@ -183,13 +184,12 @@ def _find_faults(model: "Model", role: Role, name: str) -> Iterator[str]:
         )
     for secret in sorted(hidden & set(found_ids(model, listing))):
         yield f"`finds` names `{name}`, which returns `{secret}`, but the role hides that: stop hiding it"
-    for other in model.entities.values():
-        for there in other.placements:
-            if (other.name, there.name) != (entity.name, place.name) and covers(path_of(place.pk), there.pk):
-                yield (
-                    f"`finds` names `{name}`, whose partition `{place.pk.text}` also holds {other.name} "
-                    f"(`{there.pk.text}`), and {_KNOWS_PARTITIONS}: give one of them another word"
-                )
+    for other, there in model.placements:
+        if (other.name, there.name) != (entity.name, place.name) and covers(path_of(place.pk), there.pk):
+            yield (
+                f"`finds` names `{name}`, whose partition `{place.pk.text}` also holds {other.name} "
+                f"(`{there.pk.text}`), and {_KNOWS_PARTITIONS}: give one of them another word"
+            )
 
 
 def _writing_faults(model: "Model", role: Role) -> Iterator[str]:
@@ -303,10 +303,6 @@ def _names(places: Iterable[RolePlace]) -> set[tuple[str, str]]:
     return {(place.entity.name, place.place.name) for place in places}
 
 
-def _tables(model: "Model", name: str) -> tuple[str, ...]:
-    return tuple(place.name for place in model.entities[name].placements if place.index is None)
-
-
 def _neighbours(
     model: "Model", verb: str, places: tuple[RolePlace, ...], allowed: set[tuple[str, str]], hint: str
 ) -> Iterator[str]:
@@ -314,9 +310,9 @@ def _neighbours(
     refused here."""
     owned = {(reached.entity.name, reached.place.name) for reached in places if reached.owned}
     for reached in places:
-        for entity, place in _everywhere(model.entities, reached.place.index):
-            at = (entity.name, place.name)
-            if at == (reached.entity.name, reached.place.name) or not covers(reached.path, place.pk):
+        for entity, place in model.placements:
+            at, elsewhere = (entity.name, place.name), place.index != reached.place.index
+            if elsewhere or at == (reached.entity.name, reached.place.name) or not covers(reached.path, place.pk):
                 continue
             where = f"`{place.pk.text}` on {place.index or 'the table'}"
             if at not in allowed:
@@ -329,10 +325,6 @@ def _neighbours(
                     f"it {verb} every {reached.entity.name} in `{reached.path}`, which also holds {entity.name} "
                     f"({where}), of which it may only see its own rows: declare an `owner` of {reached.entity.name}"
                 )
-
-
-def _everywhere(entities: Mapping[str, Entity], index: str | None) -> Iterator[tuple[Entity, Placement]]:
-    return ((entity, place) for entity in entities.values() for place in entity.placements if place.index == index)
 
 
 def _follow_faults(model: "Model", role: Role, places: tuple[RolePlace, ...]) -> Iterator[str]:

@@ -74,7 +74,8 @@ def _carried(table: TableSpec, index: Index) -> str:
 
 def _domain(model: Model, domain: Domain) -> Iterator[str]:
     yield from (f"## {domain.name}", "", domain.description, "")
-    yield from markdown_table(_PATTERN_HEAD, map(partial(_pattern, model), _patterns(domain)))
+    patterns = [pattern for pattern in domain.patterns if not isinstance(pattern, Choice)]
+    yield from markdown_table(_PATTERN_HEAD, map(partial(_pattern, model), patterns))
     yield ""
     choices = [pattern for pattern in domain.patterns if isinstance(pattern, Choice)]
     yield from (line for choice in choices for line in _choice(model, choice))
@@ -87,10 +88,6 @@ def _domain(model: Model, domain: Domain) -> Iterator[str]:
         yield ""
     for entity in domain.entities:
         yield from _entity(entity)
-
-
-def _patterns(domain: Domain) -> list[AccessPattern]:
-    return [pattern for pattern in domain.patterns if not isinstance(pattern, Choice)]
 
 
 def _choice(model: Model, choice: Choice) -> Iterator[str]:

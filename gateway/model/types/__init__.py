@@ -5,17 +5,13 @@ A new type is one file that subclasses `AttributeType`, or `KeyType` if its valu
 
 from gateway.model.types.base import KEY_SEPARATOR, AttributeType, Decode, Field, KeyType, ScalarSpec, Subject, Wire
 from gateway.model.types.blob import Blob
-from gateway.model.types.boolean import Boolean
-from gateway.model.types.calendar_date import Date
 from gateway.model.types.containers import ListOf, SetOf, Struct, with_inner
-from gateway.model.types.currency import Currency
-from gateway.model.types.email import Email
-from gateway.model.types.enumeration import EnumOf
+from gateway.model.types.enumeration import Boolean, EnumOf
 from gateway.model.types.file import DOWNLOAD, SHA256, File
-from gateway.model.types.money import Money
+from gateway.model.types.money import Currency, Money
 from gateway.model.types.numbers import MAX_DIGITS, MAX_INT, MIN_INT, DecimalNumber, Integer
-from gateway.model.types.text import MAX_KEY_STRING, Id, KeyString, KeyText, Text
-from gateway.model.types.timestamp import Timestamp, timestamp_text, utc
+from gateway.model.types.text import MAX_KEY_STRING, Email, Id, KeyString, KeyText, Text
+from gateway.model.types.timestamp import Date, Timestamp, timestamp_text, utc
 
 __all__ = [
     "DOWNLOAD",

@@ -102,6 +102,10 @@ class KeyType(AttributeType):
     shardable: ClassVar[bool] = False  # many values with one spelling each: a hash of it spreads items evenly
     padded: ClassVar[bool] = False  # numbers: the key template gives a width, such as {price:10.2}
 
+    def encode(self, name: str, value: Any) -> Wire:
+        """Most of them are stored as they appear in a key; others override this."""
+        return {"S": self.key_text(name, value)}
+
     @property
     @abstractmethod
     def key_pattern(self) -> re.Pattern[str]:

@@ -1,14 +1,14 @@
-"""One of the members of a Python enum."""
+"""Types with few values: true or false, and the members of a Python enum."""
 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any, final
 
 from gateway.errors import BadUserInput
-from gateway.model.types.base import Decode, KeyType, Wire
+from gateway.model.types.base import Decode, KeyType, ScalarSpec, Wire, expect
 
 
 @final
@@ -31,9 +31,6 @@ class EnumOf(KeyType):
     @property
     def sample(self) -> Enum:
         return next(iter(self.enum))
-
-    def encode(self, name: str, value: Any) -> Wire:
-        return {"S": self.key_text(name, value)}
 
     def decoder(self) -> Decode:
         members = {member.name: member for member in self.enum}
@@ -63,3 +60,32 @@ class EnumOf(KeyType):
 
     def key_length(self, width: int, scale: int) -> int:
         return max(map(len, self.key_values), default=0)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Boolean(KeyType):
+    """True or false."""
+
+    tag = "BOOL"
+    scalar = ScalarSpec("Boolean", bool)
+    documentation = "true or false"
+    sample = True
+    many_values = False
+    key_pattern = re.compile("true|false")
+    key_values = ("true", "false")
+
+    def encode(self, name: str, value: Any) -> Wire:
+        return {"BOOL": expect(name, value, bool, "true or false")}
+
+    def decoder(self) -> Decode:
+        return itemgetter("BOOL")
+
+    def key_text(self, name: str, value: Any, width: int = 0, scale: int = 0) -> str:
+        return "true" if expect(name, value, bool, "true or false") else "false"
+
+    def key_value(self, text: str) -> bool | None:
+        return text == "true" if text in self.key_values else None
+
+    def key_length(self, width: int, scale: int) -> int:
+        return len("false")

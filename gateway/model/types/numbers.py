@@ -170,7 +170,9 @@ class DecimalNumber(_Number):
         return {"N": str(number if self.places is None else as_stored(number))}
 
     def decoder(self) -> Decode:
-        return _decode_decimal if self.places is None else lambda wire: self.shown(Decimal(wire["N"]))
+        if self.places is None:
+            return lambda wire: Decimal(wire["N"])
+        return lambda wire: self.shown(Decimal(wire["N"]))
 
 
 def with_places(value: Decimal, places: int) -> Decimal:
@@ -189,10 +191,6 @@ def as_stored(value: Decimal) -> Decimal:
 def decimals(value: Decimal) -> int:
     """How many digits after the point it has without trailing zeros."""
     return len(f"{value:f}".partition(".")[2].rstrip("0"))
-
-
-def _decode_decimal(wire: Wire) -> Decimal:
-    return Decimal(wire["N"])
 
 
 def exact(name: str, value: Any) -> Decimal:

@@ -1,15 +1,15 @@
-"""Text, ids and strings for keys."""
+"""Text, ids, e-mail addresses and strings for keys, and the named ways to normalise text."""
 
 import base64
 import re
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
 from gateway.errors import BadUserInput
 from gateway.model.types.base import STRING, AttributeType, Decode, KeyType, ScalarSpec, Wire, expect
 from gateway.model.types.compression import TEXT_MAGIC, inflated
-from gateway.model.types.normalise import Normalise, apply, normalise_faults, steps
 from gateway.model.types.pattern import compiled, pattern_faults
 
 MAX_ID = 128
@@ -19,6 +19,34 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@+-]{0,127}")
 # INVARIANT: what fills a key part has no '#' and no control character, so one entity cannot imitate another's key. Nor
 # does it contain the last code point, which marks the upper end of a range of keys.
 _KEY_STRING = re.compile(r"[^#\x00-\x1f\x7f-\x9f\ud800-\udfff\U0010ffff]{1,256}")
+
+
+Normalise = str | Callable[[str], str] | tuple[str | Callable[[str], str], ...] | None
+
+
+NAMED: Mapping[str, Callable[[str], str]] = {
+    "strip": str.strip,
+    "casefold": str.casefold,
+    "nfc": lambda text: unicodedata.normalize("NFC", text),
+    "spaces": lambda text: " ".join(text.split()),
+}
+
+
+def steps(declared: Normalise) -> tuple[str | Callable[[str], str], ...]:
+    if declared is None:
+        return ()
+    return declared if isinstance(declared, tuple) else (declared,)
+
+
+def normalise_faults(declared: Normalise) -> list[str]:
+    unknown = [step for step in steps(declared) if not callable(step) and step not in NAMED]
+    return [f"`normalise` has {step!r}; it takes a function or one of {', '.join(NAMED)}" for step in unknown]
+
+
+def apply(declared: Normalise, text: str) -> str:
+    for step in steps(declared):
+        text = step(text) if callable(step) else NAMED[step](text)
+    return text
 
 
 @final
@@ -104,9 +132,6 @@ class KeyText(KeyType):
         """Whether a value appears in a key exactly as passed: no rule and no other spelling is declared for it."""
         return True
 
-    def encode(self, name: str, value: Any) -> Wire:
-        return {"S": self.key_text(name, value)}
-
     def decoder(self) -> Decode:
         return _decode
 
@@ -133,9 +158,32 @@ class Id(KeyText):
         return MAX_ID
 
 
+class _RuledText(KeyText):
+    """Text with rules and a spelling of its own, which also apply to lookups."""
+
+    __slots__ = ()
+
+    scalar = STRING
+
+    def encode(self, name: str, value: Any) -> Wire:
+        # the rules are for new values; an older stored value is kept
+        return {"S": key_string(name, value)}
+
+    def key_text(self, name: str, value: Any, width: int = 0, scale: int = 0) -> str:
+        if self.plain:
+            return key_string(name, value)
+        text = key_string(name, self.normalised(value))
+        for fault in self.broken_rules(name, text):
+            raise fault
+        return text
+
+    def key_length(self, width: int, scale: int) -> int:
+        return MAX_KEY_STRING
+
+
 @final
 @dataclass(frozen=True, slots=True)
-class KeyString(KeyText):
+class KeyString(_RuledText):
     """Text that may fill a key, such as a phone number: no `#`, no control characters, at most 256 bytes.
 
     `pattern` and `normalise` work as in `Text`; they also apply to lookups.
@@ -145,7 +193,6 @@ class KeyString(KeyText):
     normalise: Normalise = None
     example: str = "sample-1"
 
-    scalar = STRING
     key_pattern = _KEY_STRING
 
     @property
@@ -163,27 +210,12 @@ class KeyString(KeyText):
     def normalised(self, value: Any) -> Any:
         return apply(self.normalise, value) if self.normalise and isinstance(value, str) else value
 
-    def encode(self, name: str, value: Any) -> Wire:
-        # the pattern is a rule for new values; an older stored value is kept
-        return {"S": key_string(name, value)}
-
     def broken_rules(self, path: str, value: Any) -> Iterator[BadUserInput]:
         if self.pattern is not None and not compiled(self.pattern).matches(value):
             yield _mismatch(path, self.pattern)
 
     def declaration_faults(self) -> Iterator[str]:
         yield from _text_faults(self)
-
-    def key_text(self, name: str, value: Any, width: int = 0, scale: int = 0) -> str:
-        if self.plain:
-            return key_string(name, value)
-        text = key_string(name, self.normalised(value))
-        for fault in self.broken_rules(name, text):
-            raise fault
-        return text
-
-    def key_length(self, width: int, scale: int) -> int:
-        return MAX_KEY_STRING
 
 
 def _text_faults(kind: "Text | KeyString") -> Iterator[str]:
@@ -199,3 +231,28 @@ def key_string(name: str, value: Any) -> str:
         return value
     rule = f"1 to {MAX_KEY_STRING} bytes of text without `#` and control characters"
     raise BadUserInput(f"`{name}` is not a valid key: {rule}", name)
+
+
+_MAX_EMAIL = 254  # the limit of RFC 5321
+_SPELLING = ("strip", "nfc", "casefold")
+_LABEL = r"[^\W_](?:[\w-]{0,61}[^\W_])?"
+_ADDRESS = re.compile(rf"[^\s@\"(),:;<>\[\]\\#]{{1,64}}@(?=.{{1,253}}$){_LABEL}(?:\.{_LABEL}){{1,9}}")
+_EMAIL_KEY = re.compile(r"[^#\x00-\x1f\x7f-\x9f\ud800-\udfff\U0010ffff]{1,254}")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Email(_RuledText):
+    """An e-mail address, case-insensitive: it is stored and looked up in folded form."""
+
+    documentation = "e-mail address, case folded"
+    sample = "sample@example.com"
+    key_pattern = _EMAIL_KEY
+    plain = False
+
+    def normalised(self, value: Any) -> Any:
+        return apply(_SPELLING, value) if isinstance(value, str) else value
+
+    def broken_rules(self, path: str, value: Any) -> Iterator[BadUserInput]:
+        if len(value) > _MAX_EMAIL or not _ADDRESS.fullmatch(value):
+            yield BadUserInput(f"`{path}` is not an e-mail address such as `name@example.com`", path)

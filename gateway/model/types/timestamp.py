@@ -1,14 +1,14 @@
-"""Points in time."""
+"""Points in time, and days of the calendar."""
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, final
 
 from gateway.errors import BadUserInput
 from gateway.model.types.base import Decode, KeyType, ScalarSpec, Wire
 
-_KEY_FORM = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z")
+_MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z")
 _FINER = re.compile(r"\.[0-9]{6}([0-9])")
 
 
@@ -62,10 +62,7 @@ class Timestamp(KeyType):
     shardable = True
     documentation = "timestamp (UTC)"
     sample = datetime(2026, 1, 31, 12, tzinfo=UTC)
-    key_pattern = _KEY_FORM
-
-    def encode(self, name: str, value: Any) -> Wire:
-        return {"S": timestamp_text(name, value)}
+    key_pattern = _MOMENT
 
     def decoder(self) -> Decode:
         return _decode
@@ -75,7 +72,7 @@ class Timestamp(KeyType):
 
     def key_value(self, text: str) -> datetime | None:
         try:
-            return datetime.fromisoformat(text) if _KEY_FORM.fullmatch(text) else None
+            return datetime.fromisoformat(text) if _MOMENT.fullmatch(text) else None
         except ValueError:
             return None
 
@@ -89,3 +86,55 @@ def _decode(wire: Wire) -> datetime:
     # Python truncates beyond microseconds; lanes round. The gateway itself never writes such a text.
     finer = _FINER.search(text) if len(text) > len("2026-01-31T23:59:59.999999Z") else None
     return value + timedelta(microseconds=1) if finer and finer[1] >= "5" else value
+
+
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+def _parse_day(text: Any) -> date:
+    value = _read_day(text) if isinstance(text, str) else None
+    if value is None:
+        raise BadUserInput("a Date is written like `2026-01-31`")
+    return value
+
+
+def _read_day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text) if _DAY.fullmatch(text) else None
+    except ValueError:
+        return None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Date(KeyType):
+    """A day without a time of day and without a time zone, such as a birthday."""
+
+    tag = "S"
+    scalar = ScalarSpec(
+        "Date",
+        date,
+        "A day, such as `2026-01-31`.",
+        "https://scalars.graphql.org/andimarek/local-date",
+        date.isoformat,
+        _parse_day,
+    )
+    ordered = True
+    shardable = True
+    documentation = "date"
+    sample = date(2026, 1, 31)
+    key_pattern = _DAY
+
+    def decoder(self) -> Decode:
+        return lambda wire: date.fromisoformat(wire["S"])
+
+    def key_text(self, name: str, value: Any, width: int = 0, scale: int = 0) -> str:
+        if not isinstance(value, date) or isinstance(value, datetime):
+            raise BadUserInput(f"`{name}` needs a date", name)
+        return value.isoformat()
+
+    def key_value(self, text: str) -> date | None:
+        return _read_day(text)
+
+    def key_length(self, width: int, scale: int) -> int:
+        return len("2026-01-31")

@@ -4,48 +4,115 @@ INVARIANT: the session's policies authorize each request before anything is look
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import replace
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from gateway.aws.sts.session import Session
+from gateway.errors import DeadlineExceeded, GatewayError, Unavailable
 from gateway.model.keys import ItemKey
 from gateway.model.model import Model
-from gateway.model.tenant import TenantId
+from gateway.model.staleness import Staleness
+from gateway.model.table import TableSpec
 from gateway.model.types import Wire
-from gateway.single_flight import SingleFlight
+from gateway.single_flight import Flight, SingleFlight, copy_for_waiter
+from gateway.store import wire
 from gateway.store.access import Access, Call, authorize
 from gateway.store.cache.keeper import CacheRules, Clocks, Keeper
-from gateway.store.cache.read_path import Cache, ReadItems, ReadKey, ReadOptions, ReadPage, item_read, page_read
-from gateway.store.cache.segment import Segment
-from gateway.store.cache.shared_reads import (
-    BatchedRead,
-    ReadContext,
-    ReadRows,
-    SharedRead,
-    item_requests,
-    page_requests,
-    wait_for_reads,
+from gateway.store.cache.read_path import (
+    Cache,
+    PreparedReads,
+    ReadItems,
+    ReadKey,
+    ReadOptions,
+    ReadPage,
+    item_read,
+    page_read,
 )
-from gateway.store.cache.stats import CacheStats, Counts, GroupOf, one_group
-from gateway.store.cache.written_keys import Written
+from gateway.store.cache.segment import Segment
+from gateway.store.cache.stats import Counts, GroupOf, one_group
 from gateway.store.key_shapes import KeyShape, key_shapes
 from gateway.store.plan import QueryPartition
 
 _RULES, _CLOCKS = CacheRules(), Clocks()
 
+# Reads that all requests for the same rows share, and the requests that they would be without a cache.
 
-class ReadCache(Cache):
+ReadRows = Mapping[ReadKey, list[Wire]]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadContext:
+    """`access` belongs to the read itself, because the request that started it may end first."""
+
+    access: Access
+    started: float
+
+
+SharedRead = Flight[ReadRows, ReadContext]
+
+
+async def wait_for_reads(shared_reads: Iterable[SharedRead], deadline: float | None) -> None:
+    """Waits until all have ended; raises the first failure, as the caller's own error."""
+    tasks = dict.fromkeys(shared_read.task for shared_read in shared_reads)
+    left = None if deadline is None else deadline - asyncio.get_running_loop().time()
+    _, under_way = await asyncio.wait(tasks, timeout=left)
+    if under_way:
+        raise DeadlineExceeded("there was no time left to wait for the database")
+    for task in tasks:
+        if task.cancelled():
+            raise Unavailable("the gateway is shutting down")
+        error = task.exception()
+        if isinstance(error, GatewayError):
+            raise copy_for_waiter(error) from error
+        if error is not None:
+            raise error
+
+
+_CHUNK = 100  # keys of one BatchGetItem
+
+Request = tuple[str, dict[str, Any]]
+
+
+class BatchedRead(NamedTuple):
+    """`requests` yields what would be sent for some of the reads; `fetch` sends it."""
+
+    operation: str
+    on: str | None  # an index
+    reads: tuple[ReadKey, ...]
+    staleness: Staleness
+    requests: Callable[[Sequence[ReadKey]], Iterator[Request]]
+    fetch: Callable[[Access, tuple[ReadKey, ...]], Awaitable[ReadRows]]
+    prepared: PreparedReads | None = None
+
+
+def item_requests(
+    spec: TableSpec, session: Session, options: ReadOptions, key_of: Mapping[ReadKey, ItemKey]
+) -> Callable[[Sequence[ReadKey]], Iterator[Request]]:
+    table = session.tenancy.table
+
+    def requests(reads: Sequence[ReadKey]) -> Iterator[Request]:
+        keys = [key_of[read] for read in reads]
+        if len(keys) == 1:
+            yield "GetItem", wire.get_item(spec, table, keys[0], options.names, options.strong)
+            return
+        for start in range(0, len(keys), _CHUNK):
+            chunk = [wire.key_of(spec, key) for key in keys[start : start + _CHUNK]]
+            yield "BatchGetItem", wire.batch_get_item(table, chunk, options.names, options.strong)
+
+    return requests
+
+
+class ReadCache(Keeper, Cache):
     """One for all tenants of a process; bound to the event loop in which it is first used."""
 
     def __init__(
         self, model: Model, rules: CacheRules = _RULES, group_of: GroupOf = one_group, clocks: Clocks = _CLOCKS
     ) -> None:
+        super().__init__(model.table, rules, group_of, clocks)
         self._model = model
         self._rules = rules
         self._now = clocks.now
-        self._keeper = Keeper(model.table, rules, group_of, clocks)
         self._shared_reads: SingleFlight[tuple[Segment, ReadKey], ReadRows, ReadContext] = SingleFlight()
 
     async def items(
@@ -58,7 +125,7 @@ class ReadCache(Cache):
         key_of = dict(zip(reads, keys, strict=True))
 
         async def fetch(own: Access, missing: tuple[ReadKey, ...]) -> ReadRows:
-            strong = any(map(self._keeper.unsettled, missing))
+            strong = any(map(self.unsettled, missing))
             rows_by_key = await read(own, tuple(key_of[missed] for missed in missing), strong=strong)
             return {
                 missed: [rows_by_key[key_of[missed]]] if key_of[missed] in rows_by_key else [] for missed in missing
@@ -77,38 +144,22 @@ class ReadCache(Cache):
             return await read(access, plan)
 
         async def fetch(own: Access, missing: tuple[ReadKey, ...]) -> ReadRows:
-            return {at: await read(own, replace(plan, strong=self._keeper.unsettled(at)))}
+            return {at: await read(own, replace(plan, strong=self.unsettled(at)))}
 
-        requests = page_requests(self._model.table, access.session, plan, options)
+        def requests(reads: Sequence[ReadKey]) -> Iterator[Request]:
+            table = access.session.tenancy.table
+            yield "Query", wire.query(self._model.table, table, plan, options.names, plan.limit)
+
         question = BatchedRead("Query", at.on, (at,), options.staleness, requests, fetch, options.prepared)
         return (await self._answers(access, question))[at]
-
-    def writing(self, session: Session, operation: str, body: Mapping[str, Any]) -> AbstractContextManager[None]:
-        return self._keeper.writing(session.tenant, operation, body)
-
-    def forget_written(self, session: Session, keys: Sequence[ItemKey]) -> None:
-        self._keeper.forget_written(session.tenant, keys)
-
-    def changed(self, tenant: TenantId, write: Written) -> None:
-        self._keeper.changed(tenant, write)
-
-    def forget_all(self) -> None:
-        self._keeper.forget_all()
-
-    def forget(self, tenant: TenantId) -> None:
-        """Drops all entries of a tenant, such as a suspended one; reads in progress for it are not cached."""
-        self._keeper.forget(tenant)
-
-    def stats(self) -> CacheStats:
-        return self._keeper.stats()
 
     async def close(self) -> None:
         await self._shared_reads.close()
 
     async def _answers(self, access: Access, question: BatchedRead) -> dict[ReadKey, list[Wire]]:
         allowed_by = _authorized(access, question)
-        segment, now = self._keeper.segment(access.session), self._now()
-        counts, prepared = self._keeper.counts(segment.tenant), question.prepared
+        segment, now = self.segment(access.session), self._now()
+        counts, prepared = self.counts(segment.tenant), question.prepared
         rows: dict[ReadKey, list[Wire]] = {}
         missing, stale = [], []
         for read in question.reads:
@@ -143,7 +194,7 @@ class ReadCache(Cache):
             read: shared_read for read in missing if (shared_read := self._under_way(segment, read)) is not None
         }
         shared, own = tuple(shared_reads), tuple(read for read in missing if read not in shared_reads)
-        counts = self._keeper.counts(segment.tenant)
+        counts = self.counts(segment.tenant)
         counts.shared += len(shared)
         counts.misses += len(own)
         begun = self._depart(access, segment, question, own) if own else None
@@ -162,7 +213,7 @@ class ReadCache(Cache):
 
     def _under_way(self, segment: Segment, read: ReadKey) -> SharedRead | None:
         shared_read = self._shared_reads.find((segment, read))
-        if shared_read is None or not self._keeper.joins(read, shared_read.context.started):
+        if shared_read is None or not self.joins(read, shared_read.context.started):
             return None
         return shared_read
 
@@ -170,7 +221,7 @@ class ReadCache(Cache):
         """Refreshes entries in the background; if this fails, the old entries are used until they end."""
         reads = tuple(read for read in stale if self._shared_reads.find((segment, read)) is None)
         if reads and len(self._shared_reads) < self._rules.renewals and not self._shared_reads.closed:
-            counts = self._keeper.counts(segment.tenant)
+            counts = self.counts(segment.tenant)
             counts.renewals += len(reads)
             shared_read = self._depart(access, segment, question, reads)
             shared_read.task.add_done_callback(lambda _: _consumed(counts, shared_read))
@@ -194,12 +245,12 @@ class ReadCache(Cache):
         rows = await question.fetch(own, reads)
         units = own.capacity / len(reads)
         for read in reads:
-            self._keeper.keep(segment, read, self._keeper.answer(rows[read], started, units), question.staleness)
+            self.keep(segment, read, self.answer(rows[read], started, units), question.staleness)
         return rows
 
     def _arrived(self, segment: Segment) -> None:
         segment.shared_reads -= 1
-        self._keeper.release(segment)
+        self.release(segment)
 
     def _record(
         self,

@@ -96,7 +96,7 @@ class Keeper:
         return CachedRows(rows, holds, read_at, units)
 
     @contextmanager
-    def writing(self, tenant: TenantId, operation: str, body: Mapping[str, Any]) -> Iterator[None]:
+    def writing(self, session: Session, operation: str, body: Mapping[str, Any]) -> Iterator[None]:
         """Drops what the write may have changed, unless it was refused: a failed write may have been executed."""
         writes = written(self._spec, operation, body)
         refused = done = False
@@ -111,26 +111,28 @@ class Keeper:
         finally:
             contested = self._underway.end(writes or ())
             if not refused:
-                self._recent.note(tenant, writes, self._clocks.now())
+                self._recent.note(session.tenant, writes, self._clocks.now())
                 # only a transaction is certain to write everything that it names
                 exact_since = begun if done and operation == "TransactWriteItems" else None
-                self._forget_written(tenant, writes, contested, exact_since)
+                self._forget_written(session.tenant, writes, contested, exact_since)
 
-    def forget_written(self, tenant: TenantId, keys: Sequence[ItemKey]) -> None:
+    def forget_written(self, session: Session, keys: Sequence[ItemKey]) -> None:
         """Drops what a write of another process may have changed; only its keys are known."""
-        writes = written_anywhere(self._spec, keys)
-        self._recent.note(tenant, writes, self._clocks.now())
-        self._forget_written(tenant, writes, frozenset(), None)
+        self._changed(session.tenant, written_anywhere(self._spec, keys))
 
     def changed(self, tenant: TenantId, write: Written) -> None:
-        self._recent.note(tenant, (write,), self._clocks.now())
-        self._forget_written(tenant, (write,), frozenset(), None)
+        self._changed(tenant, (write,))
+
+    def _changed(self, tenant: TenantId, writes: tuple[Written, ...]) -> None:
+        self._recent.note(tenant, writes, self._clocks.now())
+        self._forget_written(tenant, writes, frozenset(), None)
 
     def forget_all(self) -> None:
         for tenant in self._segments.tenants():
             self.forget(tenant)
 
     def forget(self, tenant: TenantId) -> None:
+        """Drops all entries of a tenant, such as a suspended one; reads in progress for it are not cached."""
         self._tally.of(tenant).dropped += self._segments.clear(tenant)
 
     def _forget_written(

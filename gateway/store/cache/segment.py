@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import orjson
@@ -77,7 +78,7 @@ class Segment:
     def __init__(self, tenant: TenantId, limit: int) -> None:
         self.tenant = tenant
         self.shared_reads = 0  # in progress
-        self._entries: LRUCache[ReadKey, Entry] = LRUCache(limit, getsizeof=_size)
+        self._entries: LRUCache[ReadKey, Entry] = LRUCache(limit, getsizeof=attrgetter("size"))
         # dicts instead of sets, because they are ordered, so that equal histories give equal results
         self._by_item: defaultdict[ItemKey, dict[ReadKey, None]] = defaultdict(dict)
         self._by_partition: defaultdict[Partition, dict[ReadKey, None]] = defaultdict(dict)
@@ -103,7 +104,7 @@ class Segment:
         return read not in self._entries or Cache.__getitem__(self._entries, read).over_at <= now
 
     def ends(self) -> Iterator[tuple[float, ReadKey]]:
-        return ((entry.over_at, read) for read, entry in self._everything())
+        return ((Cache.__getitem__(self._entries, read).over_at, read) for read in self._entries)
 
     def put(self, read: ReadKey, entry: Entry) -> None:
         self.drop(read)
@@ -147,9 +148,6 @@ class Segment:
             return ()
         return tuple(read for read in self._entries if read.fingerprint == before)
 
-    def _everything(self) -> Iterator[tuple[ReadKey, Entry]]:
-        return ((read, Cache.__getitem__(self._entries, read)) for read in self._entries)
-
     def _pages(self, place: WrittenPlace) -> Iterable[ReadKey]:
         if place.partition is not None:
             partitions: Iterable[Partition] = ((place.index, place.partition),)
@@ -171,7 +169,3 @@ def _discard(lists: dict[Any, dict[ReadKey, None]], key: Any, read: ReadKey) -> 
     reads.pop(read, None)
     if not reads:
         del lists[key]
-
-
-def _size(entry: Entry) -> int:
-    return entry.size

@@ -1,9 +1,10 @@
-"""Rules of text: length, pattern, and what is wrong with their declaration."""
+"""Rules of text: length, pattern, how it is normalised, and what is wrong with their declaration; e-mail addresses."""
 
 import pytest
 
 from gateway.errors import BadUserInput
-from gateway.model.types import AttributeType, KeyString, Text
+from gateway.model.types import AttributeType, Email, KeyString, ListOf, Text
+from gateway.model.types.text import Normalise, apply, normalise_faults
 
 MONTH = KeyString(pattern="[0-9]{4}-(0[1-9]|1[0-2])", example="2026-01")
 
@@ -53,3 +54,65 @@ def test_a_wrong_rule_is_a_fault_of_the_declaration(kind: AttributeType, words: 
 
 def test_a_right_rule_is_not() -> None:
     assert [*MONTH.declaration_faults()] == [*Text(1).declaration_faults()] == []
+
+
+@pytest.mark.parametrize("text", ["a@b.org", "first.last+tag@mail.example.com", "jürgen@müller.de", "o'neil@x-y.co.uk"])
+def test_an_address_is_accepted(text: str) -> None:
+    assert [*Email().faults("email", text)] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "not an email",
+        "a@b",
+        "@b.org",
+        "a@",
+        "a@@b.org",
+        "a b@c.org",
+        "a#b@c.org",
+        "a@-b.org",
+        "a@b..org",
+        "x" * 65 + "@b.org",
+        "",
+    ],
+)
+def test_anything_else_is_refused(text: str) -> None:
+    [fault] = Email().faults("email", text)
+    assert fault.field == "email"
+    with pytest.raises(BadUserInput):
+        Email().key_text("email", text)
+
+
+def test_case_and_spaces_around_it_do_not_matter() -> None:
+    assert Email().normalised(" Case@X.Org ") == "case@x.org"
+    assert Email().key_text("email", "Case@X.org") == Email().key_text("email", "case@x.org") == "case@x.org"
+
+
+@pytest.mark.parametrize(
+    ("declared", "text", "stored"),
+    [
+        (None, " A ", " A "),
+        ("strip", " A ", "A"),
+        ("casefold", "Straße", "strasse"),
+        ("nfc", "e\u0301", "é"),
+        ("spaces", " a \n b ", "a b"),
+        (("strip", str.upper), " a ", "A"),
+    ],
+)
+def test_steps_are_applied_in_their_order(declared: Normalise, text: str, stored: str) -> None:
+    assert apply(declared, text) == stored
+    assert apply(declared, stored) == stored
+    assert Text(normalise=declared).normalised(text) == stored
+
+
+def test_an_unknown_name_is_a_fault() -> None:
+    assert normalise_faults(("strip", "lower")) == [
+        "`normalise` has 'lower'; it takes a function or one of strip, casefold, nfc, spaces"
+    ]
+
+
+def test_a_key_is_looked_up_in_the_spelling_that_is_stored() -> None:
+    kind = KeyString(normalise="casefold")
+    assert kind.key_text("a", "MiXed") == kind.key_text("a", "mixed") == kind.normalised("MIXED") == "mixed"
+    assert ListOf(Email()).normalised([" A@X.org"]) == ["a@x.org"]

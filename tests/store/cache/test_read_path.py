@@ -196,7 +196,7 @@ async def test_without_any_one_part_some_answer_is_wrong(part: str, monkeypatch:
 async def test_a_key_is_a_tuple_of_parts_and_no_text(store: CachedStore) -> None:
     store.put("t")
     await store.rank("t")
-    segment = store.cache._keeper._segments.find(ACME)
+    segment = store.cache._segments.find(ACME)
     assert segment is not None
     [read] = segment._entries
     assert isinstance(read, tuple)

@@ -287,7 +287,7 @@ async def test_more_writes_than_are_remembered_count_as_everything(store: Cached
 
 async def test_writes_are_remembered_only_as_long_as_they_matter() -> None:
     store = CachedStore(CacheRules(settle_seconds=2, flight_seconds=10))
-    recent = store.cache._keeper._recent
+    recent = store.cache._recent
     for number in range(50):
         with store.cache.writing(session(), "DeleteItem", {"Key": {"PK": {"S": f"p{number}"}, "SK": {"S": "s"}}}):
             pass

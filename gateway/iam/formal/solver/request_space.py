@@ -29,8 +29,7 @@ from gateway.iam.formal.formula import (
     negated,
     occurrences,
 )
-from gateway.iam.formal.representatives import examples, representatives
-from gateway.iam.formal.solver.pattern_classes import text_classes
+from gateway.iam.formal.representatives import examples, representatives, text_classes
 from gateway.iam.formal.solver.z3_strings import AnyText, ListedText, Texts
 from gateway.iam.formal.string_patterns import WHOLE, Split
 from gateway.iam.language.glob import Wild
@@ -75,22 +74,16 @@ class TextParts:
 
 @dataclass(frozen=True, slots=True)
 class TextOf:
+    """The text of a key, or one value of a set, which need not use all of its slots."""
+
     present: Any
-    text: TextParts
-
-
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """A slot for one value of a set."""
-
-    used: Any
     text: TextParts
 
 
 @dataclass(frozen=True, slots=True)
 class SetOfTexts:
     present: Any
-    slots: tuple[Slot, ...]
+    slots: tuple[TextOf, ...]
 
 
 class Requests:
@@ -126,7 +119,7 @@ class Requests:
             present = self._present(key)
             if key in _SETS:
                 places = range(self._places.get(key, 1))
-                slots = (Slot(self._texts.truth(f"{key}[{at}]"), self._text(key, f"{key}[{at}]")) for at in places)
+                slots = (TextOf(self._texts.truth(f"{key}[{at}]"), self._text(key, f"{key}[{at}]")) for at in places)
                 self._known[key] = SetOfTexts(present, tuple(slots))
             else:
                 self._known[key] = TextOf(present, self._text(key, key))
@@ -141,7 +134,7 @@ class Requests:
             if isinstance(value, TextOf):
                 values[key] = value.text.read(model, delimiter)
             else:
-                used = [slot.text for slot in value.slots if _is_true(model, slot.used)]
+                used = [slot.text for slot in value.slots if _is_true(model, slot.present)]
                 values[key] = tuple(dict.fromkeys(text.read(model, delimiter) for text in used))
         return values
 

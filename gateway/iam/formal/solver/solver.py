@@ -32,7 +32,7 @@ from gateway.iam.formal.formula import (
 )
 from gateway.iam.formal.solver.actions import OtherActions, named_in, names_all
 from gateway.iam.formal.solver.instance import Tags, instance, tag_choices
-from gateway.iam.formal.solver.request_space import Requests, SetOfTexts, Slot, TextOf
+from gateway.iam.formal.solver.request_space import Requests, SetOfTexts, TextOf
 from gateway.iam.formal.solver.z3_strings import AnyText, Texts, all_of, any_of
 from gateway.iam.formal.string_patterns import Split
 from gateway.iam.language.variables import Value
@@ -161,14 +161,14 @@ class _Search:
         unknowns = {name: bool(self._z3.is_true(value)) for name, value in values.items()}
         return Solution("possible", self._requests.facts(self._model), unknowns)
 
-    def _translated(self, formula: Formula, slot: Slot | None = None) -> Any:
+    def _translated(self, formula: Formula, slot: TextOf | None = None) -> Any:
         """Cached by formula and slot, because z3's Python layer is slow."""
         place = (formula, id(slot))
         if place not in self._made:
             self._made[place] = self._constraint(formula, slot)
         return self._made[place]
 
-    def _constraint(self, formula: Formula, slot: Slot | None) -> Any:
+    def _constraint(self, formula: Formula, slot: TextOf | None) -> Any:
         match formula:
             case Constant(value):
                 return self._z3.BoolVal(value)
@@ -190,13 +190,13 @@ class _Search:
         values = self._requests.of(key)
         if isinstance(values, TextOf):
             return self._false
-        held = [(slot.used, self._translated(part, slot)) for slot in values.slots]
+        held = [(slot.present, self._translated(part, slot)) for slot in values.slots]
         if every:
             return all_of(self._z3, [values.present, *(self._z3.Implies(used, holds) for used, holds in held)])
         some = any_of(self._z3, [all_of(self._z3, pair) for pair in held])
         return all_of(self._z3, (values.present, some))
 
-    def _atom(self, formula: Formula, slot: Slot | None) -> Any:
+    def _atom(self, formula: Formula, slot: TextOf | None) -> Any:
         match formula:
             case Present(key):
                 return self._requests.of(key).present
@@ -217,10 +217,10 @@ class _Search:
 
     def _filled(self, value: TextOf | SetOfTexts) -> Any:
         if isinstance(value, SetOfTexts):
-            return self._z3.And(value.present, self._z3.Or(*(slot.used for slot in value.slots)))
+            return self._z3.And(value.present, self._z3.Or(*(slot.present for slot in value.slots)))
         return self._z3.And(value.present, self._z3.Not(_whole(value).like(())))
 
-    def _like(self, like: Like, piece: Piece, slot: Slot | None) -> Any:
+    def _like(self, like: Like, piece: Piece, slot: TextOf | None) -> Any:
         if piece.subject == ACTION and self._others is not None:
             return self._others.like(like.pattern)
         text = self._subject(piece.subject, slot)
@@ -243,7 +243,7 @@ class _Search:
             raise NotProvable("a variable inside the ARN of a condition cannot be decided")
         return self._z3.And(text.present, _any(text).arn(patterns))
 
-    def _subject(self, subject: str, slot: Slot | None) -> TextOf | None:
+    def _subject(self, subject: str, slot: TextOf | None) -> TextOf | None:
         """Returns the text that an atom tests; None if the key holds a set."""
         if subject != ELEMENT:
             value = self._requests.of(subject)

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.iam.formal.formula import ACTION, ARN, Filled, Present, Ref, both, is_text, negated
-from gateway.iam.formal.solver.pattern_classes import text_classes
+from gateway.iam.formal.representatives import text_classes
 from gateway.iam.formal.solver.solver import solve
 from gateway.iam.formal.string_patterns import matches
 from gateway.iam.language.glob import Pattern, Wild, compiled

@@ -41,6 +41,7 @@ DOMAIN = Domain(
     assert [fault.partition(": ")[2] for fault in caught.value.faults] == [
         "entity Thing: `label`: its type is the class Text; write `Text()` (adopter_lines.py:8)",
         "entity Thing: `unique` names the unknown attribute `lable`: did you mean `label`? (adopter_lines.py:11)",
+        "pattern labels: there is no index or place `GSI9`, Thing has ['primary'] (adopter_lines.py:18)",
         "pattern others: there is no entity Other: name one of Thing (adopter_lines.py:19)",
         "choice either: `nothing` is not a listing of many items (adopter_lines.py:20)",
     ]

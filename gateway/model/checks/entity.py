@@ -6,7 +6,7 @@ from datetime import timedelta
 from gateway.errors import ModelError
 from gateway.model.checks.code import derived_faults
 from gateway.model.checks.declarations import type_faults
-from gateway.model.checks.keys import key_faults
+from gateway.model.checks.keys import key_faults, unknown_names
 from gateway.model.checks.names import name_faults
 from gateway.model.checks.roles import owner_faults
 from gateway.model.checks.shapes import shape_faults
@@ -20,6 +20,11 @@ from gateway.suggestions import closest
 
 def entity_faults(entity: Entity) -> Iterator[str]:
     return (f"entity {entity.name}: {fault}" for fault in _faults(entity))
+
+
+def has_places(entity: Entity) -> bool:
+    """Whether it is known where its items are, although their attributes may have faults."""
+    return not any(shape_faults(entity)) and not any(_template_faults(entity))
 
 
 def has_sound_keys(entity: Entity) -> bool:
@@ -42,9 +47,13 @@ def _faults(entity: Entity) -> Iterator[str]:
             yield f"`unique` names the unknown attribute `{name}`{closest(name, entity.attribute)}"
     templates = [*_template_faults(entity)]
     yield from templates
-    if not templates and _has_types(entity):
+    if templates:
+        return
+    if _has_types(entity):
         yield from _key_faults(entity)
         yield from _further_faults(entity)
+    else:
+        yield from (fault for place in entity.placements for fault in unknown_names(entity, place))
 
 
 def _has_types(entity: Entity) -> bool:

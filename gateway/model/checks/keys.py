@@ -25,6 +25,14 @@ def key_faults(entity: Entity, place: Placement) -> Iterator[str]:
     yield from _length(entity, place)
 
 
+def unknown_names(entity: Entity, place: Placement) -> Iterator[str]:
+    """The faults of a key that can be found although a type is wrong."""
+    for template in (place.pk, place.sk):
+        for hole in template.holes:
+            if hole.name not in DERIVED and hole.name not in entity.attribute:
+                yield from (f"key `{template.text}`: {fault}" for fault in _hole(entity, place, hole))
+
+
 def _hole(entity: Entity, place: Placement, hole: Hole) -> Iterator[str]:
     if hole.name in DERIVED:
         return

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, get_args
 
+from gateway.model.checks.entity import has_places
 from gateway.model.checks.key_overlap import can_collide, can_match
 from gateway.model.checks.names import is_field_name
 from gateway.model.checks.shapes import shape_faults
@@ -24,7 +25,7 @@ _ARGUMENTS = frozenset({"first", "after", "last", "before", LAST_HOURS, FILTER, 
 
 
 def pattern_faults(model: "Model", entities: Mapping[str, Entity], pattern: AccessPattern) -> Iterator[str]:
-    """`entities` are the ones without faults of their own; for the others only their names are known."""
+    """`entities` are the ones without faults of their own; of the others only their names and places are known."""
     shape = [*shape_faults(pattern)]
     if shape:
         yield from (f"pattern {pattern.name}: {fault}" for fault in shape)
@@ -32,6 +33,9 @@ def pattern_faults(model: "Model", entities: Mapping[str, Entity], pattern: Acce
     if pattern.entity not in model.entities:
         yield f"pattern {pattern.name}: there is no entity {pattern.entity}{closest(pattern.entity, model.entities)}"
     yield from (f"pattern {pattern.name}: {fault}" for fault in _faults(entities, pattern))
+    faulty = model.entities.get(pattern.entity) if pattern.entity not in entities else None
+    if isinstance(pattern, Listing) and faulty is not None and has_places(faulty):
+        yield from (f"pattern {pattern.name}: {fault}" for fault in _place_faults(faulty, pattern))
     if isinstance(pattern, Listing) and pattern.entity in entities:
         yield from (f"pattern {pattern.name}: {fault}" for fault in _consistency_faults(model, pattern))
         yield from (f"pattern {pattern.name}: {fault}" for fault in _carried_faults(model, pattern))
@@ -103,11 +107,16 @@ def _default_faults(entity: Entity, defaults: Mapping[str, Subject], names: Iter
             yield f"`defaults` of `{name}`: the only default is Subject(), for an Id"
 
 
+def _place_faults(entity: Entity, listing: Listing) -> Iterator[str]:
+    place_names = [place.name for place in entity.placements]
+    if listing.index not in place_names:
+        yield f"there is no index or place `{listing.index}`, {entity.name} has {place_names}"
+
+
 def _listing_faults(entities: Mapping[str, Entity], entity: Entity, listing: Listing) -> Iterator[str]:
+    yield from _place_faults(entity, listing)
     place = entity.placement(listing.index)
     if place is None:
-        place_names = [place.name for place in entity.placements]
-        yield f"there is no index or place `{listing.index}`, {entity.name} has {place_names}"
         return
     if place.filling:
         yield f"`{listing.index}` is still being filled; read it when `gateway migrate verify` finds nothing missing"

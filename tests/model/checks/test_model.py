@@ -9,7 +9,7 @@ from gateway.model.model import Domain, Model
 from gateway.model.patterns import ItemCollection, Listing, Lookup
 from gateway.model.role import Role
 from gateway.model.table import Index, TableSpec
-from gateway.model.types import KeyString, Text
+from gateway.model.types import Id, KeyString, Text
 from tests.model.build import ATTRIBUTES, fault, faults, model, on, passes, thing
 
 LOOKUP = Lookup(name="thing", entity="Thing", description="One.")
@@ -156,6 +156,31 @@ def test_every_fault_of_every_part_is_reported_at_once() -> None:
         "pattern both: Thing has no collection `parts`",
     ]
     assert all(fault in str(ModelError(*found)) for fault in found)
+
+
+def test_a_wrong_type_or_key_hides_no_unknown_name_and_no_unknown_index() -> None:
+    untyped = (Attribute("thingId", Id, "Its id."), *ATTRIBUTES[1:])  # type: ignore[arg-type]
+    wrong = thing(
+        attributes=untyped,
+        key=Key(pk="THING#{thingIdd}", sk="META"),
+        indexes=(on(pk="STATE#{state}"),),
+        unique=("mail",),
+    )
+    key = thing(name="Second", key=Key(pk="SECOND#{nothing}", sk="META"))
+    patterns = (
+        Listing(name="things", entity="Thing", index="GSI9", description=""),
+        Listing(name="seconds", entity="Second", index="GSI8", description=""),
+    )
+    wrong_type, *others = faults(wrong, key, patterns=patterns)
+    assert wrong_type.startswith("entity Thing: `thingId`")
+    assert [re.sub(": did.*|: name one of.*", "", fault) for fault in others] == [
+        "entity Thing: `unique` names the unknown attribute `mail`",
+        "entity Thing: key `THING#{thingIdd}`: the attribute `thingIdd` is unknown",
+        "entity Thing: key `STATE#{state}`: the attribute `state` is unknown",
+        "entity Second: key `SECOND#{nothing}`: the attribute `nothing` is unknown",
+        "pattern things: there is no index or place `GSI9`, Thing has ['primary', 'GSI1']",
+        "pattern seconds: there is no index or place `GSI8`, Second has ['primary']",
+    ]
 
 
 def test_a_fault_of_an_entity_hides_no_other_unless_its_keys_are_wrong() -> None:

@@ -80,6 +80,7 @@ def sessions_of(role: str, own: tuple[str, ...] = ()) -> Sessions:
 
 
 @pytest.mark.no_cover
+@pytest.mark.usefixtures("frozen_heap")
 def test_a_tenant_keeps_no_more_than_one_and_a_half_kibibytes_after_a_query() -> None:
     sessions = sessions_of("viewer")
     tenants = [principal(tenant_id(f"tenant-{number}")) for number in range(TENANTS)]
@@ -88,6 +89,7 @@ def test_a_tenant_keeps_no_more_than_one_and_a_half_kibibytes_after_a_query() ->
 
 
 @pytest.mark.no_cover
+@pytest.mark.usefixtures("frozen_heap")
 def test_a_subject_keeps_no_more_than_one_kibibyte_besides_the_token_of_aws() -> None:
     sessions = sessions_of("customer", own=("customer",))
     tenants = [tenant_id(f"tenant-{number}") for number in range(13)]

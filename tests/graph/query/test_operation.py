@@ -136,6 +136,7 @@ def test_a_document_is_bound_while_it_is_prepared_which_happens_beside_the_loop(
     ],
     ids=["may run", "some unknown fields", "validation is aborted", "a syntax error", "too many tokens"],
 )
+@pytest.mark.usefixtures("frozen_heap")
 def test_a_document_that_is_dropped_is_freed_at_once(text: str) -> None:
     """The garbage collector would free many of them at once, and stop the process meanwhile."""
     DOCUMENTS.prepare(text)

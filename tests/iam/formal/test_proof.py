@@ -30,6 +30,7 @@ from gateway.model.entity import Attribute, Entity, Key, OnIndex
 from gateway.model.model import Model
 from gateway.model.patterns import Lookup
 from gateway.model.types import Id, KeyString, Text
+from tests.drawn import drawn
 from tests.model.build import model
 from tests.policies.fixtures import DEPLOYMENT, SHIPPED, TABLE
 
@@ -145,8 +146,8 @@ roles = st.tuples(
 )
 
 
-# the first one is always the smallest; `make prove-random` tries many
-@settings(deadline=None, max_examples=2, suppress_health_check=list(HealthCheck))
+# the first one is always the smallest; `make test-random` tries another, and `make prove-random` many
+@settings(deadline=None, max_examples=drawn(2, 1), suppress_health_check=list(HealthCheck))
 @given(things, roles)
 def test_every_theorem_holds_for_any_model_and_any_roles(thing: Entity, declared: tuple[Any, ...]) -> None:
     holds_for(thing, declared)

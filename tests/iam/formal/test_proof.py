@@ -83,6 +83,7 @@ def test_an_empty_policy_is_no_proof() -> None:
     assert not all(use.held for use in uses(found))
 
 
+@pytest.mark.slow
 def test_every_theorem_holds_for_a_domain_outside_of_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend("examples")
     found = about(load_domains(["helpdesk.domain"]).model)
@@ -90,6 +91,7 @@ def test_every_theorem_holds_for_a_domain_outside_of_the_package(monkeypatch: py
     assert all(use.held for use in uses(found))
 
 
+@pytest.mark.slow
 def test_roles_are_ordered_where_unique_values_lie_below_those_of_a_wider_role(monkeypatch: pytest.MonkeyPatch) -> None:
     """The clinic has such roles; CI proves all of its theorems."""
     monkeypatch.syspath_prepend("examples/clinic")

@@ -121,6 +121,7 @@ def test_a_stop_drains_first_and_finishes_what_is_under_way(sandbox: Sandbox) ->
     assert token not in json.dumps(lines)
 
 
+@pytest.mark.slow
 def test_metrics_have_a_port_of_their_own(sandbox: Sandbox) -> None:
     port = free_port(0)
     token = sandbox.token("acme", "viewer")
@@ -196,6 +197,7 @@ def test_of_two_that_start_on_one_port_the_second_is_told_so() -> None:
             pass
 
 
+@pytest.mark.slow
 def test_sighup_is_a_stop_that_drains(sandbox: Sandbox) -> None:
     with Served(sandbox, drain_timeout_seconds=NEVER) as served:
         served.process.send_signal(signal.SIGHUP)
@@ -206,6 +208,7 @@ def test_sighup_is_a_stop_that_drains(sandbox: Sandbox) -> None:
     assert served.process.returncode == 0
 
 
+@pytest.mark.slow
 def test_under_nohup_a_hangup_changes_nothing_and_ctrl_c_stops_at_once(sandbox: Sandbox) -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
@@ -220,6 +223,7 @@ def test_under_nohup_a_hangup_changes_nothing_and_ctrl_c_stops_at_once(sandbox: 
     assert served.process.returncode == 0
 
 
+@pytest.mark.slow
 def test_a_second_ctrl_c_cuts_off_what_is_under_way_without_a_traceback(sandbox: Sandbox) -> None:
     with listen(0) as silent:  # takes connections and never answers
         endpoint = f"http://127.0.0.1:{silent.getsockname()[1]}"

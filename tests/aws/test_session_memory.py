@@ -24,6 +24,8 @@ from gateway.model.tenant import TenantId, tenant_id
 from tests.aws.tenant_fixtures import POOLED, ROLES, principal, session_policy
 from tests.aws.virtual_time import run
 
+pytestmark = pytest.mark.slow
+
 # just before the tables that keep the sessions grow
 TENANTS = 1_300
 MOST = 1_536

@@ -7,6 +7,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, Final
 
 import boto3
@@ -238,9 +239,15 @@ def _roles(model: Model, policies: Policies) -> Roles:
     return Roles(policies.sessions, own, acting)
 
 
+@cache
+def _authorities() -> ssl.SSLContext:
+    """One for all apps of a process: to load the certificates takes longer than to build the rest of an app."""
+    return ssl.create_default_context()
+
+
 def _aws_services(settings: Settings, aws: boto3.Session, rate: CallRate) -> Services:
     limits = WireLimits(connections=settings.max_dynamodb_connections)
-    client = DynamoDBClient(limits, tls=ssl.create_default_context())
+    client = DynamoDBClient(limits, tls=_authorities())
     sts = StsClient(aws, endpoint_url=settings.sts_endpoint, before_retry=rate.retry)
 
     async def close() -> None:

@@ -48,5 +48,8 @@ DOMAIN = Domain(
 
 
 @pytest.mark.parametrize("fault", ["table: is wrong", "entity Nowhere: is wrong", "mutation createThing: is wrong"])
-def test_what_no_line_declares_has_none(fault: str) -> None:
-    assert with_line(fault, {"tests"}) == fault
+def test_what_no_line_declares_has_none(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend("examples")
+    load_domains(["helpdesk.domain"])
+    assert with_line("entity Ticket: is wrong", {"helpdesk"}) != "entity Ticket: is wrong"
+    assert with_line(fault, {"helpdesk"}) == fault

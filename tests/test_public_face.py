@@ -7,12 +7,13 @@ import pkgutil
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
 import gateway
+from tests.sources import PACKAGE, sources
 
 ROOT = Path(__file__).parents[1]
 GUIDE = ROOT / "docs" / "your-own-domain.md"
@@ -22,7 +23,11 @@ ADOPTERS = [*(ROOT / "gateway" / "demo").rglob("*.py"), *(ROOT / "examples").rgl
 
 def imports(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each module that a text imports from, with the names."""
-    for node in ast.walk(ast.parse(text)):
+    return imported(ast.walk(ast.parse(text)))
+
+
+def imported(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for node in nodes:
         if isinstance(node, ast.ImportFrom):
             yield node.module or "", tuple(alias.name for alias in node.names)
         elif isinstance(node, ast.Import):
@@ -93,9 +98,9 @@ def test_pages_import_from_the_public_face_only(page: Path) -> None:
 
 
 def test_inside_the_package_only_the_demo_uses_the_public_face() -> None:
-    for path in (ROOT / "gateway").rglob("*.py"):
-        if "demo" not in path.relative_to(ROOT / "gateway").parts:
-            for module, names in imports(path.read_text()):
+    for path, source in sources().items():
+        if "demo" not in path.relative_to(PACKAGE).parts:
+            for module, names in imported(source.imports):
                 assert module != "gateway" or set(names) <= {"__version__", *SUBMODULES}, path
 
 

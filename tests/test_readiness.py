@@ -61,6 +61,7 @@ async def test_what_is_wrong_is_named_and_requests_are_not_taken(
     assert expected in caplog.text
 
 
+@pytest.mark.slow
 async def test_a_missing_index_is_named(caplog: pytest.LogCaptureFixture) -> None:
     gone = MODEL.table.indexes[-1].name
     with Sandbox(Options(port=0)) as sandbox:

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-PACKAGE = Path(__file__).parents[1] / "gateway"
+from tests.sources import PACKAGE, sources
+
 TESTS = PACKAGE.parent / "tests"
 # packages whose classes are imported from the package: the face of adopters, and two small sets that belong together
 _FACES = {"gateway", "gateway.model.types", "gateway.iam.language"}
@@ -59,17 +60,20 @@ def test_every_new_function_has_modules(measured: dict[str, Any]) -> None:
 
 def test_a_name_is_imported_from_the_module_that_defines_it() -> None:
     """Or, outside of its package, from the package itself, such as `gateway.model.types`."""
-    modules = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in _modules().items()}
+    modules = {_name(path): source for path, source in sources().items()}
     imported = {
         name: {
-            alias.asname or alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names
+            alias.asname or alias.name
+            for node in source.at_top
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
         }
-        for name, tree in modules.items()
+        for name, source in modules.items()
     }
     again = [
         f"{importer}: {node.module}.{alias.name}"
-        for importer, tree in modules.items()
-        for node in ast.walk(tree)
+        for importer, source in modules.items()
+        for node in source.imports
         if isinstance(node, ast.ImportFrom) and node.module in modules and node.module not in _FACES
         for alias in node.names
         if alias.name in imported[node.module] and f"{node.module}.{alias.name}" not in modules
@@ -77,9 +81,9 @@ def test_a_name_is_imported_from_the_module_that_defines_it() -> None:
     assert again == []
 
 
-def _modules() -> dict[str, Path]:
-    paths = {path: path.relative_to(PACKAGE.parent).with_suffix("").parts for path in sorted(PACKAGE.rglob("*.py"))}
-    return {".".join(parts[:-1] if parts[-1] == "__init__" else parts): path for path, parts in paths.items()}
+def _name(path: Path) -> str:
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def test_every_module_of_graph_has_a_test_file_in_its_place() -> None:

@@ -166,6 +166,9 @@ class Memory(DynamoDB):
         return answer
 
     def _partition(self, pk: str, partition: Row) -> list[Row]:
+        if pk == self.spec.pk:
+            own = partition["S"]
+            return [row for key, row in self.rows.items() if key[0] == own]
         return [row for row in self.rows.values() if row.get(pk) == partition]
 
     def _index_keys(self, body: Row) -> tuple[str, str]:

@@ -24,6 +24,8 @@ from gateway.model.tenant import TenantId, tenant_id
 from tests.aws.tenant_fixtures import POOLED, ROLES, principal, session_policy
 from tests.aws.virtual_time import run
 
+pytestmark = pytest.mark.slow
+
 # just before the tables that keep the sessions grow
 TENANTS = 1_300
 MOST = 1_536
@@ -80,6 +82,7 @@ def sessions_of(role: str, own: tuple[str, ...] = ()) -> Sessions:
 
 
 @pytest.mark.no_cover
+@pytest.mark.usefixtures("frozen_heap")
 def test_a_tenant_keeps_no_more_than_one_and_a_half_kibibytes_after_a_query() -> None:
     sessions = sessions_of("viewer")
     tenants = [principal(tenant_id(f"tenant-{number}")) for number in range(TENANTS)]
@@ -88,6 +91,7 @@ def test_a_tenant_keeps_no_more_than_one_and_a_half_kibibytes_after_a_query() ->
 
 
 @pytest.mark.no_cover
+@pytest.mark.usefixtures("frozen_heap")
 def test_a_subject_keeps_no_more_than_one_kibibyte_besides_the_token_of_aws() -> None:
     sessions = sessions_of("customer", own=("customer",))
     tenants = [tenant_id(f"tenant-{number}") for number in range(13)]

@@ -58,6 +58,7 @@ def with_put(name: str) -> dict[str, Any]:
     return made
 
 
+@pytest.mark.slow
 def test_the_proof_of_a_broken_directory_fails_with_a_request(small: Model, tmp_path: Path) -> None:
     broken = documents(small)["boundary.json"]
     for clause in broken["Statement"][:2]:
@@ -95,6 +96,7 @@ def test_the_proof_of_a_broken_directory_fails_with_a_request(small: Model, tmp_
     assert all(each["means"] for each in machine["theorems"])
 
 
+@pytest.mark.slow
 def test_the_proof_of_what_the_model_makes_passes(small: Model, tmp_path: Path) -> None:
     ran = RUN.invoke(app, ["isolation", "prove", "--formal", *SMALL, "--report", str(tmp_path)])
     assert ran.exit_code == 0, ran.output
@@ -158,6 +160,7 @@ def test_the_same_documents_widen_nothing(tmp_path: Path) -> None:
     assert (ran.exit_code, ran.output) == (0, "no role may do anything that it could not do before\n")
 
 
+@pytest.mark.slow
 def test_a_widening_is_reported_with_a_request_and_fails_unless_it_is_announced(tmp_path: Path) -> None:
     old, new = write(tmp_path / "old"), write(tmp_path / "new", session_viewer=with_put("session-viewer.json"))
     ran = RUN.invoke(app, ["policies", "diff", str(old), str(new)])

@@ -54,6 +54,7 @@ print(json.dumps({{name: CliRunner().invoke(app, [*name.split(), "--check"]).exi
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", GENERATE)
 def test_what_is_generated_is_fresh(checks: dict[str, int], command: str) -> None:
     assert checks[command] == 0

@@ -187,6 +187,7 @@ async def test_support_finds_a_customer_by_the_exact_address_and_reads_no_addres
     assert codes(await shop.answer_for(phone, "sue", role="support")) == {"FORBIDDEN"}
 
 
+@pytest.mark.slow
 def test_a_role_that_reads_from_indexes_only_reads_attributes() -> None:
     orders = "ordersByStatus(status: DELIVERED, first: 2) { nodes { orderId total } }"
     listed = "{ allUsers(first: 2) { nodes { userId name createdAt } } " + orders + " }"

@@ -19,6 +19,8 @@ from tests.engines.shop import Shop
 from tests.store.editing import editing
 from tests.store.fixtures import tenancy
 
+pytestmark = pytest.mark.slow
+
 RUN = {mutation.name: mutation.run for mutation in MODEL.mutations}
 NOW = datetime.now(UTC).replace(microsecond=0)
 

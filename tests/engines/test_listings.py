@@ -11,6 +11,8 @@ from gateway.store.plan import Range, Window
 from gateway.store.rows import Item
 from tests.engines.shop import FIRST_DAY, Shop, order, product, user
 
+pytestmark = pytest.mark.slow
+
 NEWEST_FIRST = [f"o{number:04}" for number in range(19, -1, -1)]
 
 

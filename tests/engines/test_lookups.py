@@ -2,9 +2,13 @@
 
 import time
 
+import pytest
+
 from gateway.demo import MODEL
 from tests.engines.engine import Quirks
 from tests.engines.shop import FIRST_DAY, Shop, order, user
+
+pytestmark = pytest.mark.slow
 
 ADDRESS = {"street": "1 Mill Lane", "city": "York", "postalCode": "YO1", "country": "GB"}
 

@@ -17,6 +17,8 @@ from tests.engines.shop import REGION, Shop
 from tests.ops.migrate.whole import Static, Stopped
 from tests.store.growing import AFTER, NEW, old_rows, split, ticket
 
+pytestmark = pytest.mark.slow
+
 COUNT = 12
 
 

@@ -20,6 +20,8 @@ from gateway.store.plan import plan_lookup
 from tests.engines.engine import Quirks
 from tests.engines.shop import Shop, order, user
 
+pytestmark = pytest.mark.slow
+
 
 async def code_of(shop: Shop, operation: str, body: dict[str, Any]) -> str:
     with pytest.raises(GatewayError) as raised:

@@ -10,6 +10,8 @@ from gateway.aws.wire.errors import InvalidRequest
 from tests.engines.engine import Quirks
 from tests.engines.shop import Shop, order, product
 
+pytestmark = pytest.mark.slow
+
 TEXTS = (
     "plain",
     "é ü ß ﬀ",

@@ -200,6 +200,7 @@ async def test_support_does_not_see_who_asks_and_another_tenant_sees_nothing(api
     assert other == {"data": {"ticketsByPriority": {"nodes": []}}}
 
 
+@pytest.mark.slow
 async def test_isolation_is_proved_for_the_domain(
     loaded: ServedDomains, examples: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -213,6 +214,7 @@ async def test_isolation_is_proved_for_the_domain(
     assert "GetItem of `requester`" in hidden
 
 
+@pytest.mark.slow
 async def test_it_runs_on_the_sandbox_with_real_sessions(loaded: ServedDomains, tmp_path: Path) -> None:
     write_policies(tmp_path, loaded.model)
     with Sandbox(Options(port=0, policies=tmp_path)) as sandbox:

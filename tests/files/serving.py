@@ -2,13 +2,13 @@
 
 import hashlib
 import secrets
+import ssl
 from base64 import b64encode
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import boto3
 import httpx2
 
 from gateway.app import Services, build_gateway
@@ -25,8 +25,11 @@ from gateway.sandbox.ready import Options
 from gateway.sandbox.server import address_of, listen, served_in_thread
 from gateway.testing.client import AsyncGatewayClient
 from gateway.testing.services import REGION, CallLog, fetch_keys, settings
+from tests.fixtures import aws
 
 DOMAIN = "tests.files.vault"
+# addresses here are without TLS: to load the certificates of all authorities takes longer than a request
+_NO_AUTHORITIES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 ROLES = ("admin", "editor", "support", "viewer", "member")
 
 
@@ -87,8 +90,12 @@ class Vault:
         return str(upload["uploadId"])
 
 
+def plain_client() -> httpx2.AsyncClient:
+    return httpx2.AsyncClient(verify=_NO_AUTHORITIES)
+
+
 async def send(request: SignedRequest, content: bytes = b"") -> int:
-    async with httpx2.AsyncClient() as http:
+    async with plain_client() as http:
         answer = await http.request(request.method, request.url, headers=dict(request.headers), content=content)
         return answer.status_code
 
@@ -108,8 +115,8 @@ async def vault(**changes: Any) -> AsyncIterator[Vault]:
         assembly = await build(options, engine, url, lambda model, now: [])
         ready = assembly.ready
         with served_in_thread(assembly.app, listening):
-            aws = boto3.Session(ready.gateway.access_key, ready.gateway.secret_key, region_name=REGION)
-            dynamodb, sts = DynamoDBClient(), StsClient(aws, endpoint_url=url)
+            session = aws(ready.gateway.access_key, ready.gateway.secret_key, REGION)
+            dynamodb, sts = DynamoDBClient(), StsClient(session, endpoint_url=url)
             values = {
                 "domains": [DOMAIN],
                 "table_name": ready.table,
@@ -121,7 +128,7 @@ async def vault(**changes: Any) -> AsyncIterator[Vault]:
                 **changes,
             }
             log = CallLog(dynamodb)
-            gateway = build_gateway(settings(**values), aws, lambda line: None, Services(log, sts, fetch_keys))
+            gateway = build_gateway(settings(**values), session, lambda line: None, Services(log, sts, fetch_keys))
             try:
                 client = AsyncGatewayClient(gateway.endpoint, log, ROLES, gateway.streaming.socket)
                 yield Vault(client, gateway.sessions, assembly.files, ready.bucket)

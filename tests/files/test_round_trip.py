@@ -3,7 +3,6 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import httpx2
 import pytest
 
 from gateway.aws.wire import s3
@@ -11,7 +10,7 @@ from gateway.aws.wire.endpoint import AwsTarget
 from gateway.aws.wire.errors import AwsUnavailable
 from gateway.errors import ConfigurationError
 from gateway.testing import serve
-from tests.files.serving import DOMAIN, Vault, digest, send_upload, vault
+from tests.files.serving import DOMAIN, Vault, digest, plain_client, send_upload, vault
 
 PAPER = b"%PDF a paper"
 READ = """query ($id: ID!) { paper(paperId: $id) {
@@ -42,7 +41,7 @@ async def test_a_file_is_uploaded_taken_and_downloaded(stores: Vault) -> None:
     assert (found["size"], found["contentType"]) == (len(PAPER), "application/pdf")
     expires = datetime.fromisoformat(found["expiresAt"]) - datetime.now(UTC)
     assert timedelta(seconds=200) < expires <= timedelta(seconds=300)
-    async with httpx2.AsyncClient() as http:
+    async with plain_client() as http:
         answer = await http.get(found["url"])
     assert answer.content == PAPER
     assert answer.headers["content-disposition"] == "attachment", "no browser shows it as a page"

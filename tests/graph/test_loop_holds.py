@@ -15,7 +15,7 @@ import pytest
 from tests.graph.backend import running
 from tests.graph.path_trace import App, post_asgi
 
-pytestmark = pytest.mark.usefixtures("threads")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("threads")]
 
 _NESTED = (
     "nodes { orderId total user { name email orders(first: 1) { nodes { orderId } } } lines { quantity title } } "

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from gateway.identity.errors import TokenRefused
 from gateway.identity.principal import Principal
 from gateway.model.tenant import tenant_id
+from tests.drawn import drawn
 from tests.identity.fixtures import (
     AUDIENCE,
     ISSUER,
@@ -26,7 +27,10 @@ from tests.identity.fixtures import (
 )
 
 FUZZ = settings(
-    max_examples=120, deadline=None, database=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=drawn(120, 15),
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 ORIGINALS = (good_token(), sign(header(alg="ES256", kid="key-2"), claims(), ec_key(), "ES256"))
 CHARACTERS = st.sampled_from('ABCZabcz0189-_+/=. \n\t\x00é{}"') | st.characters()

@@ -64,6 +64,7 @@ def test_where_nothing_is_generated_the_reason_is_reported(
     assert (code, expected in output) == (1, True), output
 
 
+@pytest.mark.usefixtures("frozen_heap")
 def test_a_function_that_is_gone_leaves_no_source_behind() -> None:
     made = function("one", ["def one():", "  return 1"], {})
     file = made.__code__.co_filename

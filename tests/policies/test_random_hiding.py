@@ -20,6 +20,7 @@ from gateway.iam.policies.generate import session_document
 from gateway.iam.policies.roles import gateway_role
 from gateway.model.model import Model
 from gateway.model.role import ALL, PERSONAL, Role
+from tests.drawn import drawn
 from tests.policies.cases import Case, context_of
 from tests.policies.declared_meaning import READS
 from tests.policies.fixtures import TABLE, alone
@@ -82,7 +83,7 @@ def disagreements(model: Model, role: Role) -> list[Any]:
     ]
 
 
-@settings(deadline=None, max_examples=15, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=drawn(15, 4), suppress_health_check=list(HealthCheck))
 @given(roles)
 def test_a_random_role_hides_and_finds_what_it_declares_or_is_refused(role: Role) -> None:
     try:

@@ -16,6 +16,7 @@ from gateway.iam.policies.generate import session_document
 from gateway.iam.policies.roles import gateway_role
 from gateway.model.model import Model
 from gateway.model.role import Role
+from tests.drawn import drawn
 from tests.policies.cases import partition_cases
 from tests.policies.fixtures import alone
 
@@ -79,7 +80,7 @@ def declared(role: Role) -> Model:
     return Model(domains=(replace(first, roles=(role,), mutations=mutations), *others))
 
 
-@settings(deadline=None, max_examples=10, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=drawn(10, 3), suppress_health_check=list(HealthCheck))
 @given(roles)
 def test_a_random_role_gets_what_it_declares_or_is_refused(role: Role) -> None:
     try:
@@ -89,7 +90,7 @@ def test_a_random_role_gets_what_it_declares_or_is_refused(role: Role) -> None:
     assert disagreements(model, role) == []
 
 
-@settings(deadline=None, max_examples=10, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=drawn(10, 3), suppress_health_check=list(HealthCheck))
 @given(acting)
 def test_a_random_role_that_mutations_act_in_gets_what_it_declares_or_is_refused(role: Role) -> None:
     try:

@@ -35,6 +35,7 @@ def test_it_is_up_when_it_is_made(sandbox: Sandbox) -> None:
         assert client.list_tables()["TableNames"] == [TABLE]
 
 
+@pytest.mark.slow
 def test_every_row_that_was_written_carries_its_tenants_marker() -> None:
     items = seed_items(MODEL, datetime.now(UTC))
     expected = Counter(item["PK"]["S"].split("#")[1] for item in items)
@@ -107,6 +108,7 @@ def test_a_child_that_does_not_want_to_end_is_ended(tmp_path: Path, monkeypatch:
     assert child.process.returncode == -signal.SIGKILL
 
 
+@pytest.mark.slow
 def test_it_runs_on_another_engine_and_stops_cleanly() -> None:
     with another_engine() as url, Sandbox(Options(port=0, dynamodb_endpoint=url)) as started:
         assert not started.ready.seeded

@@ -17,6 +17,8 @@ from gateway.store.cache.segments import Segments
 from gateway.store.write.idempotency import Records
 from tests.simulation.run import one
 
+pytestmark = pytest.mark.slow
+
 SEEDS = 150
 # seeds that found a defect which few find; they are tried first, then all from 0 on
 FOUND = (20, 25, 58)

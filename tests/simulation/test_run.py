@@ -42,6 +42,7 @@ def test_the_same_seed_is_the_same_history() -> None:
     assert shared(3)[1] != shared(4)[1]
 
 
+@pytest.mark.slow
 def test_a_seed_is_the_same_history_in_every_process(capsys: pytest.CaptureFixture[str]) -> None:
     """Or a seed that failed in CI could not be replayed."""
     command = [sys.executable, "-m", "tests.simulation.run", "--seed", "5"]

@@ -19,6 +19,7 @@ from gateway.store.rows import Rows
 from gateway.store.table import Table
 from gateway.store.write.items import items_for
 from gateway.testing.memory import Memory
+from tests.drawn import drawn
 from tests.store.fixtures import ACME, MODEL, NOW, TABLE, THING, Colour, no_renewal, session
 
 
@@ -75,7 +76,7 @@ TIMESTAMPS = st.integers(0, 6).map(lambda number: NOW - timedelta(hours=number))
 NAMES = st.from_regex(r"[a-z0-9]{1,3}", fullmatch=True)
 
 
-@settings(max_examples=40)
+@settings(max_examples=drawn(40, 10))
 @given(
     st.dictionaries(NAMES, st.tuples(TIMESTAMPS, st.booleans()), max_size=25),
     st.integers(1, 5),

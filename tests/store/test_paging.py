@@ -15,6 +15,7 @@ from gateway.store.rows import Rows
 from gateway.store.table import Table
 from gateway.store.write.items import items_for
 from gateway.testing.memory import Memory, Row
+from tests.drawn import drawn
 from tests.store.fixtures import ACME, MODEL, NOW, READING, TABLE, TAG, THING, no_renewal, session
 
 CURSORS = Cursors("a secret for tests")
@@ -27,7 +28,7 @@ WORDS = st.text(
     st.characters(exclude_categories=["Cc", "Cs"], exclude_characters="#\U0010ffff"), min_size=1, max_size=3
 )
 SIZES = st.integers(1, 7)
-FEW = settings(max_examples=25)
+FEW = settings(max_examples=drawn(25, 6))
 
 
 class PagedList:

@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 import anyio
-import boto3
 
 from gateway.aws.sts.own_credentials import OwnCredentials
 from gateway.aws.wire.credentials import Credentials
@@ -25,6 +24,7 @@ from gateway.stream.bus import NotePublisher
 from gateway.stream.leases import Leases
 from gateway.stream.reader import ReaderRules, StreamReader
 from gateway.stream.shards import StreamShards
+from tests.fixtures import aws
 
 TABLE, REGION = "streamed", "eu-west-1"
 FAST = ReaderRules(
@@ -76,7 +76,7 @@ class Streamed:
         self.dynamodb, self.streams = OnEngine(engine, API), OnEngine(engine, STREAMS_API)
 
     def reader(self, bus: NotePublisher, rules: ReaderRules = FAST) -> StreamReader:
-        own = OwnCredentials(boto3.Session("AKID", "secret", region_name=REGION))
+        own = OwnCredentials(aws())
         shards = StreamShards(self.dynamodb, self.streams, own, (TARGET, TARGET), TABLE)
         leases = Leases(self.dynamodb, own, TARGET, SPEC, TABLE, secrets.token_hex(4))
         return StreamReader(shards, leases, SPEC, bus, rules)

@@ -13,6 +13,7 @@ from gateway.errors import Unavailable
 from gateway.stream.bus import InProcessBus
 from gateway.stream.note import ChangeNote
 from gateway.stream.reader import StreamReader
+from tests.drawn import drawn
 from tests.stream.streaming import Streamed, streamed, until
 
 EVENTS = ("write", "write", "write", "split", "kill", "join", "aws fails", "bus fails", "wait")
@@ -98,7 +99,7 @@ def checked(history: History) -> None:
 
 
 @pytest.mark.no_cover
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=drawn(12, 3), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.sampled_from(EVENTS), min_size=5, max_size=30))
 def test_no_acknowledged_change_is_missed(events: list[str]) -> None:
     async def run() -> None:

@@ -38,10 +38,10 @@ def texts(model: Model) -> dict[str, str]:
 def write_policies(directory: Path, model: Model) -> list[str]:
     """Writes missing and stale files; returns their names."""
     directory.mkdir(parents=True, exist_ok=True)
-    changed = [name for name, text in texts(model).items() if _read(directory / name) != text]
-    for name in changed:
-        (directory / name).write_text(texts(model)[name], encoding="utf-8", newline="\n")
-    return changed
+    changed = {name: text for name, text in texts(model).items() if _read(directory / name) != text}
+    for name, text in changed.items():
+        (directory / name).write_text(text, encoding="utf-8", newline="\n")
+    return list(changed)
 
 
 def stale_policies(directory: Path, model: Model) -> list[str]:

@@ -43,6 +43,7 @@ def caller(within: float = inf) -> Ticket:
     return Ticket(Priority.CALLER, asyncio.get_running_loop().time() + within)
 
 
+@pytest.mark.slow
 def test_ten_thousand_sessions_at_a_restart_stay_within_the_rate() -> None:
     async def restart() -> tuple[list[float], float]:
         calls = Calls(CallRate(50, 16))
@@ -58,6 +59,7 @@ def test_ten_thousand_sessions_at_a_restart_stay_within_the_rate() -> None:
     assert 199 <= ended <= 201
 
 
+@pytest.mark.slow
 def test_a_caller_hardly_waits_while_ten_thousand_sessions_are_warmed_up() -> None:
     async def restart() -> list[float]:
         calls = Calls(CallRate(50, 16))

@@ -85,6 +85,7 @@ def test_those_that_ended_unused_are_dropped_parked_or_not() -> None:
 
 
 @pytest.mark.no_cover
+@pytest.mark.usefixtures("frozen_heap")
 def test_a_subject_keeps_no_more_than_one_kibibyte_with_the_token_of_aws() -> None:
     count, sessions = 2_000, kept(3_000)
     gc.collect()

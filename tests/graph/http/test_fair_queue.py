@@ -330,6 +330,7 @@ async def test_a_place_is_not_given_to_one_who_is_just_leaving() -> None:
     await other
 
 
+@pytest.mark.usefixtures("frozen_heap")
 async def test_a_refusal_that_nobody_hears_is_not_an_error() -> None:
     problems: list[object] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: problems.append(context))

@@ -201,6 +201,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {end: (folder / str(number)).read_text() for number, end in enumerate(_ENDS)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", _ENDS)
 def test_whatever_ends_the_process_its_lines_are_written(written: dict[str, str], end: str) -> None:
     assert [json.loads(line)["message"] for line in written[end].splitlines()] == ["operation", "last words"]

@@ -64,6 +64,7 @@ def test_goodput_stays_near_capacity(arrivals: Arrivals, kind: Kind) -> None:
     assert waits[refused // 2] < MAX_WAIT, "and soon"
 
 
+@pytest.mark.slow
 def test_the_old_queue_collapses() -> None:
     assert max(goodput(simulate(old, constant(RATE, UNTIL)))[1:]) < 0.05
     assert max(goodput(simulate(old, bursty(RATE, UNTIL)))) < 0.75
@@ -71,6 +72,7 @@ def test_the_old_queue_collapses() -> None:
         assert max(goodput(simulate(old, arrivals(RATE, UNTIL), OLD_MUTATION))[1:]) < 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("patience", [0.2, 0.4, 3.0])
 @pytest.mark.parametrize("rate", [100, 240, 480])
 def test_how_long_callers_wait_need_not_be_known(rate: float, patience: float) -> None:
@@ -85,6 +87,7 @@ def test_below_capacity_nobody_is_refused_and_few_leave() -> None:
         assert len(outcome.left) < 0.02 * len(outcome.good)
 
 
+@pytest.mark.slow
 def test_the_queue_recovers_as_soon_as_the_load_falls() -> None:
     later = [Arrival(10 + each.time) for each in constant(40, 10)]
     for kind in (QUERY, MUTATION):

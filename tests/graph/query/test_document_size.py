@@ -91,6 +91,7 @@ async def flooded(api: MemoryEndpoint, query: str) -> tuple[Flood, Any]:
     return flood, data
 
 
+@pytest.mark.slow
 async def test_a_flood_of_slow_documents_does_not_delay_another_tenants_known_document(patient: MemoryEndpoint) -> None:
     await patient.ask(KNOWN, token="globex/viewer")
     flood, data = await flooded(patient, KNOWN)
@@ -108,6 +109,7 @@ async def test_another_tenants_new_document_has_its_turn_between_those_of_a_floo
     assert answered < flood.size / 2
 
 
+@pytest.mark.slow
 async def test_what_waits_to_be_parsed_is_bounded(patient: MemoryEndpoint) -> None:
     """What cannot be parsed in time is asked to come later, and nobody's place is lost."""
     posts = [patient.post(padded(100 + number, "{ nothing }")) for number in range(1_020)]

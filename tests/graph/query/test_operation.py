@@ -17,6 +17,7 @@ from gateway.graph.query import operation as operations
 from gateway.graph.query.limits import DocumentLimits
 from gateway.graph.query.operation import Admitted, Documents
 from gateway.graph.schema.schema import core_schema
+from tests.drawn import drawn
 from tests.graph.fixtures import SCHEMA
 from tests.graph.path_trace import OPERATIONS
 from tests.graph.test_loop_holds import LARGEST
@@ -32,7 +33,7 @@ VALUES = st.one_of(
 
 
 @given(st.dictionaries(st.sampled_from(["id", "n", "after", "on", "unknown"]), VALUES))
-@settings(max_examples=500)
+@settings(max_examples=drawn(500, 50))
 def test_variables_are_read_as_graphql_core_reads_them(sent: dict[str, Any]) -> None:
     assert OPERATION is not None
     expected = get_variable_values(DOCUMENTS.schema, OPERATION.node.variable_definitions or (), sent, 5)
@@ -136,6 +137,7 @@ def test_a_document_is_bound_while_it_is_prepared_which_happens_beside_the_loop(
     ],
     ids=["may run", "some unknown fields", "validation is aborted", "a syntax error", "too many tokens"],
 )
+@pytest.mark.usefixtures("frozen_heap")
 def test_a_document_that_is_dropped_is_freed_at_once(text: str) -> None:
     """The garbage collector would free many of them at once, and stop the process meanwhile."""
     DOCUMENTS.prepare(text)

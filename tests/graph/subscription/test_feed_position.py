@@ -11,6 +11,7 @@ import pytest
 from gateway.graph.http.log_lines import RequestLog
 from gateway.graph.subscription import change_feed
 from gateway.graph.subscription.change_feed import FeedChange
+from tests.drawn import drawn
 from tests.graph.http.virtual_time import run_virtually
 from tests.graph.subscription.shop import bearer
 from tests.graph.subscription.two_processes import SHARDS, Processes, shard_of, two_processes
@@ -99,7 +100,7 @@ async def _history(seed: int) -> None:
     assert sorted(map(str, consumer.totals.values())) == sorted(map(str, stored.values()))
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(drawn(30, 8)))
 def test_random_histories_are_reported_once(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(change_feed, "MOST_ITEMS", 1 + seed % 7)
     run_virtually(_history(seed))

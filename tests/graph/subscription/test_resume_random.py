@@ -244,14 +244,14 @@ async def _history(seed: int, make: type[Client], listed: Callable[[Key], bool])
                 raise AssertionError(f"{client.totals.items() ^ stored.items()} differ")
 
 
-@pytest.mark.parametrize("seed", range(drawn(100, 6)))
+@pytest.mark.parametrize("seed", range(drawn(100, 3)))
 def test_every_event_reports_what_changed_since_the_one_before(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     unreliable(monkeypatch, Random(f"failures {seed}"))
     partition = f"TENANT#acme#USER#{USER}"
     run_virtually(_history(seed, Client, lambda key: key[0] == partition and key[1].startswith("ORDER#")))
 
 
-@pytest.mark.parametrize("seed", range(drawn(12, 2)))
+@pytest.mark.parametrize("seed", range(drawn(12, 1)))
 @pytest.mark.parametrize("make", [IndexClient, PageClient])
 def test_a_list_on_a_late_index_misses_nothing(make: type[Client], seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     unreliable(monkeypatch, Random(f"failures {seed}"))
@@ -263,7 +263,7 @@ def _is_active(row: dict[str, Any]) -> bool:
     return "GSI3PK" in row and row["GSI3PK"]["S"].startswith("TENANT#acme#ACTIVE#")
 
 
-@pytest.mark.parametrize("seed", range(drawn(40, 4)))
+@pytest.mark.parametrize("seed", range(drawn(40, 2)))
 def test_no_state_of_an_item_is_sent_twice(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     unreliable(monkeypatch, Random(f"failures {seed}"))
     run_virtually(_history(seed, ItemClient, lambda key: key == ("TENANT#acme#ORDER#o-1001", "META")))

@@ -206,6 +206,7 @@ def test_the_place_and_the_other_tags_are_shared_and_the_tenant_is_not() -> None
 
 
 @pytest.mark.parametrize("role", ["admin", "support"])
+@pytest.mark.usefixtures("frozen_heap")
 def test_a_tenant_adds_its_tag_and_no_more(role: str) -> None:
     """Also after it has read, written and asked for what it may not see."""
     at = permissions_at(generated(MODEL), MODEL)

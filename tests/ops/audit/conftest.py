@@ -1,5 +1,6 @@
 """One account that passes every line, made once; the facts of it are values that each test changes for itself."""
 
+import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +23,9 @@ from gateway.ops.audit.results import Case, LineResult
 from gateway.ops.policies.files import write_policies
 from tests.ops.audit.fixtures import REGION, SUBJECT, build
 from tests.unmeasured import unmeasured
+
+# moto would load a thousand machine images into each account, and nobody asks for one
+os.environ["MOTO_EC2_LOAD_DEFAULT_AMIS"] = "false"
 
 ACCOUNT = AuditedAccount(REGION, credentials=Credentials("test", "test"))
 

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from rich.console import Console
 from gateway.app import Services, build_gateway
 from gateway.demo import MODEL as DEMO
 from gateway.errors import ConfigurationError, Throttled
+from gateway.graph.schema.schema import build_schema
 from gateway.ops.importing.run import Import, import_rows
 from gateway.ops.importing.sender import Refused
 from gateway.sandbox.server import address_of, listen, served_in_thread
@@ -49,6 +51,13 @@ def served() -> Iterator[Running]:
     gateway = build_gateway(settings(domains=[DOMAINS]), aws(), lambda line: None, services)
     with listen(0) as listening, served_in_thread(gateway.endpoint, listening):
         yield Running(f"{address_of(listening)}/graphql", memory)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _schema_made_once() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gateway.ops.importing.run.build_schema", cache(build_schema))
+        yield
 
 
 def bearer(role: str = "editor") -> str:

@@ -46,6 +46,7 @@ async def test_every_tenant_is_tried_in_every_role(tmp_path: Path) -> None:
     assert json.loads(machine.read_text())["passed"] is True
 
 
+@pytest.mark.slow
 async def test_real_tenants_are_known_by_their_partition_keys() -> None:
     opened = sessions()
     ground = unmarked(MODEL, (ACME, GLOBEX))

@@ -74,6 +74,7 @@ async def test_a_missing_check_is_found(left_out: tuple[int, ...], monkeypatch: 
     assert "control failed" in {result.verdict for result in await _proved()}
 
 
+@pytest.mark.slow
 async def test_a_read_that_is_shared_between_tenants_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subscriptions, "_cohort_key", _without(0, 2, 3, 4))
     monkeypatch.setattr(cohort.Cohort, "admits", _unchecked)
@@ -82,6 +83,7 @@ async def test_a_read_that_is_shared_between_tenants_is_found(monkeypatch: pytes
     assert {(result.tenant, result.marks) for result in leaks if result.marks} == {("globex", ("acme",))}
 
 
+@pytest.mark.slow
 async def test_a_read_that_is_shared_between_subjects_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subscriptions, "_cohort_key", _without(2, 3, 4, 5))
     monkeypatch.setattr(cohort.Cohort, "admits", _unchecked)
@@ -90,6 +92,7 @@ async def test_a_read_that_is_shared_between_subjects_is_found(monkeypatch: pyte
     assert {result.role for result in leaks} == {"customer"}
 
 
+@pytest.mark.slow
 async def test_a_change_of_another_subject_that_is_reported_without_its_values_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -109,11 +112,13 @@ async def test_a_change_of_another_subject_that_is_reported_without_its_values_i
     assert {result.role for result in found if result.verdict == "leak" and not result.marks} >= {"customer"}
 
 
+@pytest.mark.slow
 async def test_a_subscription_that_sends_nothing_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(interest.Interest, "add", lambda self, note, pending: False)
     assert "control failed" in {result.verdict for result in await _proved()}
 
 
+@pytest.mark.slow
 async def test_a_role_that_can_watch_what_it_may_not_read_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gateway.ops.isolation.watch_probes.watched_patterns", lambda model, watch: {"no such pattern"})
     assert "not denied" in {result.verdict for result in await _proved()}

@@ -48,6 +48,7 @@ def test_each_role_is_reported_as_wider_narrower_or_equal() -> None:
     assert by_role["support"].line() == "narrower: support (may no longer: dynamodb:PutItem)"
 
 
+@pytest.mark.slow
 def test_a_role_that_comes_or_goes_is_named() -> None:
     before = {name: text for name, text in documents(MODEL).items() if name != "session-viewer.json"}
     came = changes(before, documents(MODEL), EXAMPLE)
@@ -59,6 +60,7 @@ def test_a_role_that_comes_or_goes_is_named() -> None:
     assert "dynamodb:Query" in gone.less
 
 
+@pytest.mark.slow
 def test_a_find_that_is_new_is_wider() -> None:
     old = documents(MODEL)
     statements = old["session-support.json"]["Statement"]

@@ -187,6 +187,7 @@ async def test_streams_are_an_api_of_their_own(engine: Embedded) -> None:
     assert json.loads(answer.body)["Streams"] == []
 
 
+@pytest.mark.usefixtures("frozen_heap")
 async def test_a_transaction_leaves_no_copy_of_the_table_behind(engine: Embedded) -> None:
     rows = [{"Put": {"TableName": TABLE, "Item": {"PK": {"S": str(n)}, "SK": {"S": "a"}}}} for n in range(50)]
     await call_engine(engine, "TransactWriteItems", {"TransactItems": rows})

@@ -5,6 +5,10 @@ import os
 import subprocess
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 WRITERS, LINES, LENGTH = 4, 60, 70_000  # more than a pipe holds
 
 _WRITER = f"""

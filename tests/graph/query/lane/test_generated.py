@@ -3,6 +3,8 @@
 import gc
 import traceback
 
+import pytest
+
 from gateway.graph.query.lane.generated import function, functions, source_of
 
 
@@ -23,6 +25,7 @@ def test_a_traceback_shows_the_line_that_failed() -> None:
     assert "return f0 / 0" in shown
 
 
+@pytest.mark.usefixtures("frozen_heap")
 def test_a_function_that_nobody_uses_is_forgotten() -> None:
     short = function("short", ["def short():", "    return 1"], {})
     file = short.__code__.co_filename

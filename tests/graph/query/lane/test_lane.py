@@ -321,6 +321,7 @@ async def test_lanes_are_kept_by_bytes_and_the_one_unused_for_longest_goes() -> 
     )
 
 
+@pytest.mark.usefixtures("frozen_heap")
 async def test_a_lane_takes_about_the_bytes_that_are_counted_for_it() -> None:
     api = MemoryEndpoint()
     access = Access((await TrustingCallers().open(b"Bearer acme/viewer", lambda _: None)).session)

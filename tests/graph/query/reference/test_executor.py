@@ -63,6 +63,7 @@ async def test_an_operation_that_cannot_run_has_the_errors_of_graphql_core(api: 
     ]
 
 
+@pytest.mark.usefixtures("frozen_heap")
 async def test_an_execution_is_freed_with_its_document(api: MemoryEndpoint) -> None:
     """In a cycle, both would wait for the garbage collector."""
     await run(api, TEXT, {"id": "u-1001"})

@@ -20,6 +20,7 @@ QUERIES = {
 
 
 @pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES.keys())
+@pytest.mark.usefixtures("frozen_heap")
 async def test_an_answer_leaves_nothing_to_the_collector(api: MemoryEndpoint, query: str) -> None:
     await api.ask(query)
     gc.collect()

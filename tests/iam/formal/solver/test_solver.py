@@ -32,6 +32,7 @@ from gateway.iam.language.evaluator import PolicySet, evaluate
 from gateway.iam.language.glob import Wild, compiled
 from gateway.iam.language.variables import Value
 from gateway.iam.language.verdict import Authorisation
+from tests.drawn import drawn
 from tests.iam.formal.requests import document, request
 
 # `make prove-random` tries more
@@ -41,7 +42,7 @@ letters = st.text("aT#", max_size=7)
 tokens = st.lists(st.sampled_from(["a", "T", "#", "T#", Wild.MANY, Wild.ONE, Ref(TAG)]), max_size=6).map(tuple)
 
 
-@settings(deadline=None, max_examples=600)
+@settings(deadline=None, max_examples=drawn(600, 60))
 @given(letters, tokens, st.text("aT", min_size=1, max_size=2), st.integers(1, 3))
 def test_a_pattern_over_parts_is_the_pattern_over_the_whole_text(
     text: str, pattern: tuple[str | Wild | Ref, ...], tag: str, depth: int

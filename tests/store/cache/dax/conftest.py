@@ -14,6 +14,7 @@ from gateway.store.cache.dax.reads import Ages, Clusters, DaxReads
 from gateway.store.rows import Rows
 from gateway.store.table import Table
 from gateway.testing.memory import Memory
+from tests.fixtures import aws as shared_session
 from tests.store.cache.dax.server import DaxNode
 from tests.store.cache.fixtures import MODEL, CachedStore, no_renewal, session
 from tests.store.fixtures import TABLE
@@ -26,7 +27,7 @@ AGES = Ages(items=60, pages=40)
 
 
 def cluster_at(endpoint: str, rules: DaxRules = RULES, aws: boto3.Session | None = None) -> DaxCluster:
-    aws = aws or boto3.Session("AKIDGATEWAY", "secret", region_name="eu-west-1")
+    aws = aws or shared_session("AKIDGATEWAY")
     return DaxCluster("pooled", connector(endpoint, "eu-west-1", aws, rules), rules)
 
 

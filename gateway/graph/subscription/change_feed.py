@@ -16,8 +16,7 @@ from gateway.graph.http.fair_queue import OPERATION_COST
 from gateway.graph.http.log_lines import RequestLog
 from gateway.graph.query.reference.item_loader import ItemsByKey
 from gateway.graph.query.reference.reader import Reader
-from gateway.graph.subscription.feed_position import FeedPosition
-from gateway.graph.subscription.position import Positions, Vector
+from gateway.graph.subscription.position import FeedPosition, Positions, Vector
 from gateway.model.entity import PRIMARY, Entity
 from gateway.model.keys import ItemKey, identity_of
 from gateway.model.model import Model

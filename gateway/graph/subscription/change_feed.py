@@ -60,7 +60,7 @@ class FeedCounts:
     """What the change feeds of the process have done."""
 
     open: int = 0
-    changes: int = 0
+    sent: int = 0
     reads: int = 0
     resumes: int = 0
     replays: int = 0
@@ -131,7 +131,7 @@ class ChangeFeed:
                         reported.advance(note, newest)
                         change = changes.get(_name(note))
                         if change is not None:
-                            self.counts.changes += 1
+                            self.counts.sent += 1
                             yield replace(change, position=self._sealed(scope, reported))
                 if not buffer.came.is_set():
                     reported.advance_to(self.bus.position())

@@ -28,7 +28,7 @@ def audit(
 ) -> None:
     """Check a live account and the model against the production checklist."""
     from gateway.domains import load_domains
-    from gateway.ops.audit.audit import Audit, Names, domains_of, subject_of
+    from gateway.ops.audit.audit import Audit, domains_of, subject_of
     from gateway.ops.audit.audit import audit as run
     from gateway.ops.audit.gather.account import AuditedAccount
     from gateway.sandbox.ready import Options
@@ -40,10 +40,11 @@ def audit(
         if sandbox:
             with Sandbox(Options(port=0)) as started:
                 ready = started.ready
-                subject = subject_of(Names(ready.table, ready.region, ready.role_arn))
+                subject = subject_of(table_name=ready.table, region=ready.region, tenant_role_arn=ready.role_arn)
                 account = AuditedAccount(ready.region, ready.url, credentials=ready.admin)
                 raise typer.Exit(run(Audit(subject, account, format=output, strict=strict, skip=skipped), model))
-        subject = subject_of(Names(table, region, tenant_role, gateway_role, vpc), config)
+        roles = {"tenant_role_arn": tenant_role, "gateway_role_arn": gateway_role}
+        subject = subject_of(config, table_name=table, region=region, vpc_id=vpc, **roles)
         account = AuditedAccount(subject.region, endpoint, profile)
         raise typer.Exit(run(Audit(subject, account, format=output, strict=strict, skip=skipped), model))
 

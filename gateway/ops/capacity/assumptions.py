@@ -1,18 +1,18 @@
 """Assumptions for what the model does not declare: write rates, skew, the shape of a day; a JSON file overrides
 them."""
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from gateway.errors import ConfigurationError
 from gateway.model.entity import Entity, Placement
 from gateway.model.model import Model
 from gateway.model.patterns import Listing, Traffic, reads_through
 from gateway.model.types import EnumOf
+from gateway.ops.json_file import read_json_file
 
 Share = Annotated[float, Field(ge=0, le=1)]
 PositiveShare = Annotated[float, Field(gt=0, le=1)]
@@ -97,17 +97,7 @@ _NEED_MORE: Final = 0.1  # an index usually contains what its lists show
 
 def read_assumptions(path: Path, model: Model) -> Assumptions:
     """The content of the file over the defaults; raises `ConfigurationError` with every fault in it."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise ConfigurationError([f"traffic file `{path}` cannot be read: {error}"]) from error
-    if not isinstance(content, dict):
-        raise ConfigurationError([f"traffic file `{path}` is not a JSON object"])
-    try:
-        assumed = Assumptions.model_validate(content)
-    except ValidationError as error:
-        faults = [f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()]
-        raise ConfigurationError(faults) from error
+    assumed = read_json_file(path, Assumptions, named="traffic file")
     faults = [
         *(f"patterns.{name}: there is no such pattern" for name in assumed.patterns if name not in model.patterns),
         *(f"writes.{name}: there is no such entity" for name in assumed.writes if name not in model.entities),

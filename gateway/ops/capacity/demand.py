@@ -24,6 +24,7 @@ from gateway.ops.capacity.assumptions import (
 from gateway.store.capacity_units import index_write_units, item_write_units, query_units, read_units
 
 TABLE: Final = "table"
+Kind = Literal["read", "write"]
 _BATCH: Final = 100  # items that one BatchGetItem reads
 
 
@@ -33,7 +34,7 @@ class Consumption:
 
     name: str
     place: str
-    kind: Literal["read", "write"]
+    kind: Kind
     per_second: float
     each: float
     remark: str = ""
@@ -52,6 +53,9 @@ class Need:
     read: float = 0
     write: float = 0
 
+    def of(self, kind: Kind) -> float:
+        return self.read if kind == "read" else self.write
+
 
 @dataclass(frozen=True, slots=True)
 class Demand:
@@ -69,7 +73,7 @@ class Demand:
         needs = [self.need(place) for place in self.places]
         return Need(sum(need.read for need in needs), sum(need.write for need in needs))
 
-    def requests(self, kind: Literal["read", "write"]) -> float:
+    def requests(self, kind: Kind) -> float:
         """Requests per second."""
         return sum(row.per_second * row.requests for row in self.rows if row.kind == kind)
 

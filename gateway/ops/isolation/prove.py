@@ -14,7 +14,7 @@ from gateway.identity.principal import Principal
 from gateway.model.model import Model
 from gateway.model.tenant import TenantId
 from gateway.ops.isolation.attack import Ground, ProbeResult, prove
-from gateway.ops.isolation.report import ProofReport, as_json, as_markdown, report
+from gateway.ops.isolation.report import ProofReport, as_json, as_markdown, report, write_pages
 
 _ISSUER = "isolation-proof"
 _LIFE = 3_600
@@ -48,11 +48,7 @@ def unmarked(model: Model, tenants: Iterable[TenantId]) -> Ground:
 
 
 def write_report(result: ProofReport, directory: Path) -> tuple[Path, Path]:
-    directory.mkdir(parents=True, exist_ok=True)
-    markdown, machine = directory / "isolation.md", directory / "isolation.json"
-    markdown.write_text(as_markdown(result), encoding="utf-8")
-    machine.write_text(as_json(result), encoding="utf-8")
-    return markdown, machine
+    return write_pages(directory / "isolation", as_markdown(result), as_json(result))
 
 
 async def _open(sessions: Sessions, tenant: TenantId, role: str) -> Session:

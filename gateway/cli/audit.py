@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from gateway.cli.errors import exit_on_error
-from gateway.cli.options import Domains, named
+from gateway.cli.options import Domains, exit_on_error, loaded, named
 
 
 def audit(
@@ -61,7 +60,6 @@ def capacity(
     """Plan capacity: what the expected traffic needs, what it costs, and which partitions get hot."""
     from rich.console import Console
 
-    from gateway.domains import load_domains
     from gateway.ops.capacity.assumptions import DEFAULTS, read_assumptions
     from gateway.ops.capacity.measured import read_logs
     from gateway.ops.capacity.plan import plan
@@ -70,7 +68,7 @@ def capacity(
 
     with exit_on_error("capacity cannot be planned"):
         check_format(output)
-        model = load_domains(named(domains)).model
+        model = loaded(domains).model
         assumed = DEFAULTS if traffic is None else read_assumptions(traffic, model)
         measured = None if from_logs is None else read_logs(from_logs)
         show(plan(model, assumed, read_prices(prices or SHIPPED), measured), output, Console())

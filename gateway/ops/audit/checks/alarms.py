@@ -6,7 +6,7 @@ from typing import Final
 from gateway.ops.audit import fixes
 from gateway.ops.audit.checks.dynamodb_metrics import NAMESPACE, TABLE_NAME, dimension_fault, period_fault
 from gateway.ops.audit.checks.signals import Signal, signals
-from gateway.ops.audit.facts import Alarm, Metric, Missing
+from gateway.ops.audit.facts import Alarm, Missing
 from gateway.ops.audit.results import AuditFinding, Case, failed, missing, passed, some
 
 _MOST_METRICS: Final = 10
@@ -59,15 +59,11 @@ def _watched(case: Case, ours: list[Alarm]) -> Iterator[AuditFinding]:
         groups.setdefault(signal.group, []).append(signal)
     seen = [metric for alarm in ours if period_fault(alarm) is None for metric in alarm.metrics]
     for group, group_signals in groups.items():
-        blind = [signal.label for signal in group_signals if not _any(signal, seen)]
+        blind = [signal.label for signal in group_signals if not any(map(signal.watched_by, seen))]
         if blind:
             yield failed(f"{group}: no alarm on {some(blind, _SHOWN)}", fixes.ALARMS)
         else:
             yield passed(f"{group}: {len(group_signals)} signals are watched with the right dimensions")
-
-
-def _any(signal: Signal, seen: list[Metric]) -> bool:
-    return any(signal.watched_by(metric) for metric in seen)
 
 
 def _delivered(

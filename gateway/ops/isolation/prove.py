@@ -1,7 +1,7 @@
 """Runs the attacks: sessions of every tenant in every role, all probes, a report on disk."""
 
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,7 +11,6 @@ from gateway.aws.wire.dynamodb import DynamoDB
 from gateway.errors import ConfigurationError
 from gateway.iam.policies.pattern_requests import SAMPLE_SUBJECT
 from gateway.identity.principal import Principal
-from gateway.model.model import Model
 from gateway.model.tenant import TenantId
 from gateway.ops.isolation.attack import Ground, ProbeResult, prove
 from gateway.ops.isolation.report import ProofReport, as_json, as_markdown, report, write_pages
@@ -40,11 +39,6 @@ async def proof(
     if watches is not None:
         results += await watches({session.tenant: session for session in callers})
     return report(opened, results, datetime.now(UTC))
-
-
-def unmarked(model: Model, tenants: Iterable[TenantId]) -> Ground:
-    """A ground for real tenants, whose rows have no marker: leaks are recognised by partition keys."""
-    return Ground(model, dict.fromkeys(tenants))
 
 
 def write_report(result: ProofReport, directory: Path) -> tuple[Path, Path]:

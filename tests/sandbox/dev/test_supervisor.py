@@ -114,10 +114,10 @@ def test_a_file_that_an_editor_replaces_is_seen_every_time(tmp_path: Path) -> No
 
 def test_the_sources_of_a_domain_are_its_package_or_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
-    (tmp_path / "adopter_package" / "inner").mkdir(parents=True)
-    (tmp_path / "adopter_package" / "__init__.py").touch()
+    (tmp_path / "watched_package" / "inner").mkdir(parents=True)
+    (tmp_path / "watched_package" / "__init__.py").touch()
     (tmp_path / "adopter_file.py").touch()
-    assert sources_of(["adopter_package.inner.domain"]) == {tmp_path / "adopter_package"}
+    assert sources_of(["watched_package.inner.domain"]) == {tmp_path / "watched_package"}
     assert sources_of(["adopter_file", "adopter_nothing"]) == {tmp_path / "adopter_file.py"}
     assert sources_of(["gateway.demo.commerce"]) == {Path(gateway.__file__).parent}
 

@@ -65,7 +65,7 @@ from gateway.wiring.metrics import metrics_of, metrics_page
 from gateway.wiring.operations import cost_limits, documents_of, endpoint_limits, persisted, read_limits
 from gateway.wiring.pages import playground, sandbox_pages, token_command
 from gateway.wiring.stream import ReaderProcess
-from gateway.wiring.subscriptions import Streaming, changes_page, count_feeds, count_subscriptions, streaming
+from gateway.wiring.subscriptions import Streaming, changes_page, count_streams, streaming
 from gateway.wiring.tenants import (
     check_files,
     check_roles,
@@ -199,8 +199,7 @@ def build_gateway(
     )
     streams = streaming(settings, model, endpoint, callers, cursors, services.bus, draining)
     if metrics is not None:
-        count_subscriptions(metrics, streams.subscriptions)
-        count_feeds(metrics, streams.changes.feed.counts)
+        count_streams(metrics, streams)
     endpoint = replace(endpoint, event_stream=streams.event_stream)
     check_roles(settings, model)
     check_files(settings, model)

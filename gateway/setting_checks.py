@@ -136,16 +136,8 @@ def _issuers_https(settings: "Settings") -> Iterator[str]:
         yield from _https(f"issuers.{number}.jwks_url", issuer.jwks_url)
 
 
-def _dynamodb_https(settings: "Settings") -> Iterator[str]:
-    return _https("dynamodb_endpoint", settings.dynamodb_endpoint)
-
-
-def _s3_https(settings: "Settings") -> Iterator[str]:
-    return _https("s3_endpoint", settings.s3_endpoint)
-
-
-def _sts_https(settings: "Settings") -> Iterator[str]:
-    return _https("sts_endpoint", settings.sts_endpoint)
+def _endpoint_https(name: str) -> Callable[["Settings"], Iterator[str]]:
+    return lambda settings: _https(name, getattr(settings, name))
 
 
 def _silos_https(settings: "Settings") -> Iterator[str]:
@@ -175,8 +167,9 @@ def _drain(settings: "Settings") -> Iterator[str]:
 
 
 _UNSAFE = (
-    *(_revocations, _issuers_https, _dynamodb_https, _s3_https, _sts_https, _silos_https, _origins),
-    *(_introspection, _drain, _bus_tls),
+    *(_revocations, _issuers_https),
+    *map(_endpoint_https, ("dynamodb_endpoint", "s3_endpoint", "sts_endpoint")),
+    *(_silos_https, _origins, _introspection, _drain, _bus_tls),
 )
 
 

@@ -28,10 +28,7 @@ TESTED_WITH = {
         "graph/query/lane/test_lane.py",
     ),
     **dict.fromkeys(
-        (
-            f"graph/subscription/{part}.py"
-            for part in ("event_reader", "interest", "operations", "position", "subscription")
-        ),
+        (f"graph/subscription/{part}.py" for part in ("event_reader", "interest", "operations", "subscription")),
         "graph/subscription/test_subscriptions.py",
     ),
 }

@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from gateway.cli.errors import exit_on_error
-from gateway.cli.options import Domains, named
+from gateway.cli.options import Domains, exit_on_error, loaded, named
 
 
 def audit(
@@ -28,7 +27,7 @@ def audit(
 ) -> None:
     """Check a live account and the model against the production checklist."""
     from gateway.domains import load_domains
-    from gateway.ops.audit.audit import Audit, Names, domains_of, subject_of
+    from gateway.ops.audit.audit import Audit, domains_of, subject_of
     from gateway.ops.audit.audit import audit as run
     from gateway.ops.audit.gather.account import AuditedAccount
     from gateway.sandbox.ready import Options
@@ -40,10 +39,11 @@ def audit(
         if sandbox:
             with Sandbox(Options(port=0)) as started:
                 ready = started.ready
-                subject = subject_of(Names(ready.table, ready.region, ready.role_arn))
+                subject = subject_of(table_name=ready.table, region=ready.region, tenant_role_arn=ready.role_arn)
                 account = AuditedAccount(ready.region, ready.url, credentials=ready.admin)
                 raise typer.Exit(run(Audit(subject, account, format=output, strict=strict, skip=skipped), model))
-        subject = subject_of(Names(table, region, tenant_role, gateway_role, vpc), config)
+        roles = {"tenant_role_arn": tenant_role, "gateway_role_arn": gateway_role}
+        subject = subject_of(config, table_name=table, region=region, vpc_id=vpc, **roles)
         account = AuditedAccount(subject.region, endpoint, profile)
         raise typer.Exit(run(Audit(subject, account, format=output, strict=strict, skip=skipped), model))
 
@@ -60,7 +60,6 @@ def capacity(
     """Plan capacity: what the expected traffic needs, what it costs, and which partitions get hot."""
     from rich.console import Console
 
-    from gateway.domains import load_domains
     from gateway.ops.capacity.assumptions import DEFAULTS, read_assumptions
     from gateway.ops.capacity.measured import read_logs
     from gateway.ops.capacity.plan import plan
@@ -69,7 +68,7 @@ def capacity(
 
     with exit_on_error("capacity cannot be planned"):
         check_format(output)
-        model = load_domains(named(domains)).model
+        model = loaded(domains).model
         assumed = DEFAULTS if traffic is None else read_assumptions(traffic, model)
         measured = None if from_logs is None else read_logs(from_logs)
         show(plan(model, assumed, read_prices(prices or SHIPPED), measured), output, Console())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gateway.cli.errors import exit_on_error
+from gateway.cli.options import SANDBOX, SandboxUrl, exit_on_error
 from gateway.errors import BadUserInput
 
 if TYPE_CHECKING:
@@ -24,9 +24,7 @@ TokenFile = Annotated[
     ),
 ]
 Role = Annotated[str, typer.Option(help="Role of the sandbox's tokens.")]
-Sandbox = Annotated[str, typer.Option(help="URL of the sandbox.")]
 _URL = "http://127.0.0.1:8000/changes"
-_SANDBOX = "http://127.0.0.1:8001"
 
 
 def changes(
@@ -36,7 +34,7 @@ def changes(
     url: Url = _URL,
     token_file: TokenFile = None,
     role: Role = "viewer",
-    sandbox: Sandbox = _SANDBOX,
+    sandbox: SandboxUrl = SANDBOX,
 ) -> None:
     """Print the changes of a tenant as JSON lines, as the token's role may see them."""
     with exit_on_error():
@@ -56,7 +54,7 @@ def webhooks(
     url: Url = _URL,
     token_file: TokenFile = None,
     role: Role = "viewer",
-    sandbox: Sandbox = _SANDBOX,
+    sandbox: SandboxUrl = SANDBOX,
 ) -> None:
     """Send the changes of a tenant to an address, signed according to Standard Webhooks."""
     from gateway.ops.changes.webhook_target import WebhookTarget

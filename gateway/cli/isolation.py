@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from gateway.cli.errors import exit_on_error
-from gateway.cli.options import DemoDomains, named, project_domains
+from gateway.cli.options import DemoDomains, exit_on_error, named, project_domains
 from gateway.errors import BadUserInput, GatewayError
 
 isolation = typer.Typer(help="Prove that tenants are isolated.", no_args_is_help=True, add_completion=False)

@@ -5,8 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from gateway.cli.errors import exit_on_error
-from gateway.cli.options import DemoDomains, Domains, named
+from gateway.cli.options import DemoDomains, Domains, exit_on_error, loaded, named
 
 
 def migrate(
@@ -33,7 +32,6 @@ def migrate(
     domains: Domains = None,
 ) -> None:
     """Bring stored items up to date with the model: schema upgrades, new indexes, other shard counts."""
-    from gateway.domains import load_domains
     from gateway.ops.migrate.run import Migrate
     from gateway.ops.migrate.run import migrate as run
     from gateway.serving.signals import ended_by_signals
@@ -52,7 +50,7 @@ def migrate(
             dry_run=dry_run,
             checkpoint=checkpoint,
         )
-        raise typer.Exit(run(options, load_domains(named(domains)).model, ended_by_signals))
+        raise typer.Exit(run(options, loaded(domains).model, ended_by_signals))
 
 
 def import_(

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from gateway import __version__
-from gateway.cli.errors import exit_on_error
+from gateway.cli.options import exit_on_error
 from gateway.errors import BadUserInput
 
 _TEMPLATES = Path(str(files("gateway.templates"))) / "domain"

@@ -1,13 +1,19 @@
-"""What several commands share: the option `--domains`, and writing or checking a generated file."""
+"""What several commands share: options, how they fail, and writing or checking a generated file."""
 
 import sys
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gateway.errors import GatewayError
+from gateway.errors import ConfigurationError, GatewayError
+from gateway.iam.language.errors import PolicyError
+
+if TYPE_CHECKING:
+    from gateway.domains import ServedDomains
 
 _GROUP = "gateway.domains"
 
@@ -32,23 +38,37 @@ def _own(names: list[str] | None) -> list[str]:
     return names or project_domains(here)
 
 
-Domains = Annotated[
-    list[str] | None,
-    typer.Option(
-        callback=_own,
-        help="Domain, such as helpdesk or helpdesk.domain. Can be repeated. Default: the domains of the project in the "
-        "current folder, or those of GATEWAY_DOMAINS.",
-    ),
-]
+_HELP = (
+    "Domain, such as helpdesk or helpdesk.domain. Can be repeated. Default: the domains of the project in the current "
+    "folder, "
+)
+Domains = Annotated[list[str] | None, typer.Option(callback=_own, help=f"{_HELP}or those of GATEWAY_DOMAINS.")]
 DemoDomains = Annotated[
-    list[str] | None,
-    typer.Option(
-        callback=_own,
-        help="Domain, such as helpdesk or helpdesk.domain. Can be repeated. Default: the domains of the project in the "
-        "current folder, those of GATEWAY_DOMAINS, or the demo domains.",
-    ),
+    list[str] | None, typer.Option(callback=_own, help=f"{_HELP}those of GATEWAY_DOMAINS, or the demo domains.")
 ]
 Check = Annotated[bool, typer.Option("--check", help="Write nothing; fail if the file is out of date.")]
+
+
+SandboxUrl = Annotated[str, typer.Option(help="URL of the sandbox.")]
+SANDBOX = "http://127.0.0.1:8001"
+
+
+@contextmanager
+def exit_on_error(headline: str = "the gateway cannot start") -> Iterator[None]:
+    """Exits with 2 for wrong settings, options or files, listed under `headline`; with 1 for any other failure."""
+    try:
+        yield
+    except ConfigurationError as error:
+        typer.echo(f"{headline}:", err=True)
+        for fault in error.faults:
+            typer.echo(f"  - {fault}", err=True)
+        raise typer.Exit(2) from None
+    except (GatewayError, PolicyError) as error:
+        typer.echo(error.message, err=True)
+        raise typer.Exit(1) from None
+    except OSError as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(1) from None
 
 
 def named(domains: list[str] | None) -> list[str]:
@@ -56,6 +76,12 @@ def named(domains: list[str] | None) -> list[str]:
     from gateway.settings import domains_in_environment
 
     return domains or domains_in_environment()
+
+
+def loaded(domains: list[str] | None) -> "ServedDomains":
+    from gateway.domains import load_domains
+
+    return load_domains(named(domains))
 
 
 def write_or_check(path: Path, text: str, *, check: bool, command: str) -> None:

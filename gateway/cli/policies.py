@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from gateway.cli.errors import exit_on_error
-from gateway.cli.options import Domains, named
+from gateway.cli.options import Domains, exit_on_error, loaded
 
 policies = typer.Typer(
     help="Write the IAM policies of the model; check, explain, compare or prove policies.",
@@ -28,7 +27,6 @@ def write(
     domains: Domains = None,
 ) -> None:
     """Write the IAM policies of the model; check, explain, compare or prove policies."""
-    from gateway.domains import load_domains
     from gateway.ops.policies.files import stale_policies, unsafe_policies, write_policies
 
     if context.invoked_subcommand is not None:
@@ -36,7 +34,7 @@ def write(
     if against is not None and not check:
         raise typer.BadParameter("use it together with --check", param_hint="--against")
     with exit_on_error():
-        model = load_domains(named(domains)).model
+        model = loaded(domains).model
         if faults := unsafe_policies(model):
             _fail(f"the model would produce unsafe policies; nothing was written to {directory}", faults)
         if not check:
@@ -64,12 +62,11 @@ def explain_request(
     domains: Domains = None,
 ) -> None:
     """Explain whether a role may send a request to DynamoDB."""
-    from gateway.domains import load_domains
     from gateway.iam.policies.policies import generated
     from gateway.ops.policies.explain import as_text, explain
 
     with exit_on_error():
-        model = load_domains(named(domains)).model
+        model = loaded(domains).model
         typer.echo(as_text(explain(model, generated(model), role, tenant, request, subject)))
 
 

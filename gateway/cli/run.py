@@ -5,15 +5,12 @@ from typing import Annotated
 
 import typer
 
-from gateway.cli.errors import exit_on_error
-from gateway.cli.options import DemoDomains, named
+from gateway.cli.options import SANDBOX, DemoDomains, SandboxUrl, exit_on_error, named
+
+Config = Annotated[Path | None, typer.Option(help="JSON file with settings. Environment variables take precedence.")]
 
 
-def serve(
-    config: Annotated[
-        Path | None, typer.Option(help="JSON file with settings. Environment variables take precedence.")
-    ] = None,
-) -> None:
+def serve(config: Config = None) -> None:
     """Serve in production, with settings from GATEWAY_* variables."""
     from gateway.serving.serve import START_CHECKS
     from gateway.serving.workers.supervisor import serve as run
@@ -23,11 +20,7 @@ def serve(
         raise typer.Exit(run(load_settings(config, START_CHECKS)))
 
 
-def stream(
-    config: Annotated[
-        Path | None, typer.Option(help="JSON file with settings. Environment variables take precedence.")
-    ] = None,
-) -> None:
+def stream(config: Config = None) -> None:
     """Read the table's stream and publish change notes to all processes."""
     from gateway.serving.stream import CHECKS, UNNEEDED, serve_stream
     from gateway.settings import load_settings
@@ -67,7 +60,7 @@ def token(
     tenant: Annotated[str, typer.Option(help="Demo tenant: acme, globex or initech.")] = "acme",
     role: Annotated[str, typer.Option(help="Role of the caller, such as viewer or editor.")] = "viewer",
     subject: Annotated[str | None, typer.Option(help="Subject (`sub`) of the token.")] = None,
-    url: Annotated[str, typer.Option(help="URL of the sandbox.")] = "http://127.0.0.1:8001",
+    url: SandboxUrl = SANDBOX,
     expires_in: Annotated[
         int | None, typer.Option(help="Lifetime in seconds. Zero or less makes a token that has already expired.")
     ] = None,

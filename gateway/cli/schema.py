@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gateway.cli.errors import exit_on_error
-from gateway.cli.options import Check, Domains, named, write_or_check
+from gateway.cli.options import Check, Domains, exit_on_error, loaded, write_or_check
 from gateway.errors import BadUserInput
 
 if TYPE_CHECKING:
@@ -24,10 +23,8 @@ def schema(
     ] = None,
 ) -> None:
     """Write schema.graphql from the model, or compare it with an older schema."""
-    from gateway.domains import load_domains
-
     with exit_on_error():
-        current = load_domains(named(domains)).schema
+        current = loaded(domains).schema
         if announced is not None and diff is None:
             raise BadUserInput("--announced needs --diff with the old schema")
         if diff is not None:
@@ -42,16 +39,15 @@ def documents(
     domains: Domains = None,
 ) -> None:
     """Write a manifest of trusted documents from .graphql files."""
-    from gateway.domains import load_domains
     from gateway.graph.http.manifest import make_manifest
     from gateway.graph.query.limits import DocumentLimits
     from gateway.graph.query.operation import Documents
     from gateway.graph.schema.schema import core_schema
 
     with exit_on_error():
-        loaded = load_domains(named(domains))
+        served = loaded(domains)
         limits = DocumentLimits()
-        parsed_documents = Documents(loaded.model, core_schema(loaded.schema), limits, introspection=True)
+        parsed_documents = Documents(served.model, core_schema(served.schema), limits, introspection=True)
         text = json.dumps(make_manifest(paths, parsed_documents), indent=2) + "\n"
         write_or_check(out, text, check=check, command="gateway documents")
 
@@ -66,7 +62,6 @@ def explain_program(
     domains: Domains = None,
 ) -> None:
     """Print the Python functions that are generated for a query."""
-    from gateway.domains import load_domains
     from gateway.ops.explain_program import program_text
 
     with exit_on_error():
@@ -74,7 +69,7 @@ def explain_program(
             text, values = path.read_text(), json.loads(variables)
         except (OSError, ValueError) as error:
             raise BadUserInput(f"`{path}` or --variables cannot be read: {error}") from error
-        typer.echo(program_text(load_domains(named(domains)), text, role, operation, values))
+        typer.echo(program_text(loaded(domains), text, role, operation, values))
 
 
 def _print_changes(old: Path, new: "strawberry.Schema", changelog: Path | None) -> int:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from gateway.cli.errors import exit_on_error
+from gateway.cli.options import SANDBOX, SandboxUrl, exit_on_error
 
 support = typer.Typer(help="Grant support access to a tenant, and revoke it.", no_args_is_help=True)
 
@@ -17,7 +17,7 @@ def grant(
     reason: Annotated[str, typer.Option(help="Why access is needed, such as the number of a ticket.")],
     minutes: Annotated[int, typer.Option(help="How long the grant lasts: 1 to 30 minutes.")] = 15,
     actor: Annotated[str, typer.Option(help="The person who acts, as logs and CloudTrail show it.")] = "developer",
-    url: Annotated[str, typer.Option(help="URL of the sandbox.")] = "http://127.0.0.1:8001",
+    url: SandboxUrl = SANDBOX,
 ) -> None:
     """Print a support grant from the running sandbox; its id is on standard error."""
     from gateway.sandbox.dev.support_grants import ask_for_grant

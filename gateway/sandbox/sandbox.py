@@ -5,7 +5,6 @@ import secrets
 import subprocess
 import sys
 import threading
-from types import TracebackType
 from typing import Any, Self
 
 from gateway.errors import Unavailable
@@ -114,9 +113,7 @@ class Sandbox:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         self.stop()
 
     def _wait(self) -> Ready:

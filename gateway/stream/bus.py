@@ -4,6 +4,7 @@ import asyncio
 import logging
 import math
 import time
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -42,50 +43,6 @@ class NotePublisher(Protocol):
 
     async def publish(self, notes: Sequence[ChangeNote]) -> None:
         """Returns once the bus holds the notes, all of one shard; raises `Unavailable` if it does not accept them."""
-        ...
-
-
-class Bus(Protocol):
-    """The side of the bus that is notified of changes.
-
-    Notes of a shard arrive in order and at most once in this process; shards are independent of each other. `shard`
-    and `sequence` of a note are chosen by the bus: any values that order its notes.
-    """
-
-    @property
-    def connected(self) -> bool:
-        """Whether notes arrive at present; if not, cached reads may be as old as their declared staleness."""
-        ...
-
-    def running(self) -> AbstractAsyncContextManager[None]:
-        """Notes arrive while this context is entered."""
-        ...
-
-    def subscribe(self, tenant: str | None, deliver: Deliver, missed: Callable[[], None] | None = None) -> Unsubscribe:
-        """Calls `deliver` on the event loop for every note of the tenant (None: of all tenants); it must not block.
-
-        `missed` is called if notes may have been lost, for example after an outage of the bus: read again what you
-        show.
-        """
-        ...
-
-    def position(self) -> Mapping[str, str]:
-        """shard -> the sequence of its last note that was delivered here: what a subscriber has seen so far."""
-        ...
-
-    async def reached(self, position: Mapping[str, str]) -> None:
-        """Waits briefly for the notes up to the position: another process may have received them earlier."""
-        ...
-
-    def recent(self, tenant: str, seconds: float) -> Sequence[ChangeNote] | None:
-        """The tenant's notes that have arrived within this time; None if earlier ones of them are not known here."""
-        ...
-
-    async def replay(self, tenant: str, after: Mapping[str, str]) -> Sequence[ChangeNote]:
-        """The tenant's notes after a position, in the order of their shards; raises `PositionExpired`.
-
-        To miss nothing, subscribe first and then replay; a note that arrives twice has the same shard and sequence.
-        """
         ...
 
 
@@ -214,14 +171,56 @@ class Ring:
         return [note for _, note in arrived if note.tenant == tenant][::-1]
 
 
-class InProcessBus:
-    """For a single process that both reads the stream and serves requests."""
+class Bus(ABC):
+    """The side of the bus that is notified of changes.
 
-    connected = True
+    Notes of a shard arrive in order and at most once in this process; shards are independent of each other. `shard`
+    and `sequence` of a note are chosen by the bus: any values that order its notes.
+    """
+
+    connected = False
+    """Whether notes arrive at present; if not, cached reads may be as old as their declared staleness."""
 
     def __init__(self, ring: int = RING_NOTES, clock: Callable[[], float] = time.monotonic) -> None:
         self._subscribers = Subscribers()
         self._ring = Ring(ring, clock)
+
+    @abstractmethod
+    def running(self) -> AbstractAsyncContextManager[None]:
+        """Notes arrive while this context is entered."""
+
+    def subscribe(self, tenant: str | None, deliver: Deliver, missed: Callable[[], None] | None = None) -> Unsubscribe:
+        """Calls `deliver` on the event loop for every note of the tenant (None: of all tenants); it must not block.
+
+        `missed` is called if notes may have been lost, for example after an outage of the bus: read again what you
+        show.
+        """
+        return self._subscribers.add(Subscriber(tenant, deliver, missed))
+
+    def position(self) -> Mapping[str, str]:
+        """shard -> the sequence of its last note that was delivered here: what a subscriber has seen so far."""
+        return self._ring.position()
+
+    @abstractmethod
+    async def reached(self, position: Mapping[str, str]) -> None:
+        """Waits briefly for the notes up to the position: another process may have received them earlier."""
+
+    def recent(self, tenant: str, seconds: float) -> Sequence[ChangeNote] | None:
+        """The tenant's notes that have arrived within this time; None if earlier ones of them are not known here."""
+        return self._ring.recent(tenant, seconds)
+
+    @abstractmethod
+    async def replay(self, tenant: str, after: Mapping[str, str]) -> Sequence[ChangeNote]:
+        """The tenant's notes after a position, in the order of their shards; raises `PositionExpired`.
+
+        To miss nothing, subscribe first and then replay; a note that arrives twice has the same shard and sequence.
+        """
+
+
+class InProcessBus(Bus):
+    """For a single process that both reads the stream and serves requests."""
+
+    connected = True
 
     def running(self) -> AbstractAsyncContextManager[None]:
         return nullcontext()
@@ -245,17 +244,8 @@ class InProcessBus:
         # a long batch yields to requests
         await asyncio.sleep(0)
 
-    def subscribe(self, tenant: str | None, deliver: Deliver, missed: Callable[[], None] | None = None) -> Unsubscribe:
-        return self._subscribers.add(Subscriber(tenant, deliver, missed))
-
-    def position(self) -> Mapping[str, str]:
-        return self._ring.position()
-
     async def reached(self, position: Mapping[str, str]) -> None:
         """No other process can be ahead."""
-
-    def recent(self, tenant: str, seconds: float) -> Sequence[ChangeNote] | None:
-        return self._ring.recent(tenant, seconds)
 
     async def replay(self, tenant: str, after: Mapping[str, str]) -> Sequence[ChangeNote]:
         return self._ring.after(tenant, after)

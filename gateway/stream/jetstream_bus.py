@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Final
@@ -13,7 +13,7 @@ from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, StreamInfo
 
 from gateway.backoff import full_jitter
 from gateway.errors import PositionExpired, Unavailable
-from gateway.stream.bus import RING_NOTES, Deliver, Ring, Subscriber, Subscribers, Unsubscribe
+from gateway.stream.bus import RING_NOTES, Bus, Ring
 from gateway.stream.cancellation import cancel_and_wait
 from gateway.stream.jetstream import NATS_ERRORS, BusAddress, JetStreamLink
 from gateway.stream.note import ChangeNote
@@ -44,18 +44,16 @@ class BusCounts:
     interruptions: int = 0
 
 
-class JetStreamBus:
+class JetStreamBus(Bus):
     def __init__(self, address: BusAddress, ring: int = RING_NOTES) -> None:
+        super().__init__(ring)
         self._address = address
         self._size = ring
         self._link = JetStreamLink(address, creates=False)
-        self._subscribers = Subscribers()
-        self._ring = Ring(ring)
         self._identity = ""  # of the stream; changes when the stream is created again
         self._next = 1  # the sequence of the next message
         self._moved = asyncio.Event()
         self._replays = asyncio.Semaphore(_REPLAYS)
-        self.connected = False
         self.counts = BusCounts()
 
     @asynccontextmanager
@@ -66,12 +64,6 @@ class JetStreamBus:
         finally:
             await cancel_and_wait(task)
             await self._link.close()
-
-    def subscribe(self, tenant: str | None, deliver: Deliver, missed: Callable[[], None] | None = None) -> Unsubscribe:
-        return self._subscribers.add(Subscriber(tenant, deliver, missed))
-
-    def position(self) -> Mapping[str, str]:
-        return self._ring.position()
 
     async def reached(self, position: Mapping[str, str]) -> None:
         with suppress(TimeoutError):
@@ -208,9 +200,6 @@ class JetStreamBus:
         self._subscribers.missed()
 
     # replay
-
-    def recent(self, tenant: str, seconds: float) -> Sequence[ChangeNote] | None:
-        return self._ring.recent(tenant, seconds)
 
     async def replay(self, tenant: str, after: Mapping[str, str]) -> Sequence[ChangeNote]:
         if not self._identity:

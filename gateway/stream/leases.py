@@ -36,32 +36,23 @@ class Lease:
         return self.checkpoint == END
 
 
+@dataclass(eq=False)
 class Leases:
     """The rows of the leases; `owner` identifies this reader and is new at each start."""
 
-    def __init__(
-        self,
-        dynamodb: DynamoDB,
-        credentials: OwnCredentials,
-        target: AwsTarget,
-        spec: TableSpec,
-        table: str,
-        owner: str,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        self._dynamodb = dynamodb
-        self._credentials = credentials
-        self._target = target
-        self._spec = spec
-        self._table = table
-        self.owner = owner
-        self._clock = clock
+    dynamodb: DynamoDB
+    credentials: OwnCredentials
+    target: AwsTarget
+    spec: TableSpec
+    table: str
+    owner: str
+    clock: Callable[[], float] = time.time
 
     async def all(self) -> dict[str, Lease]:
         """All leases by shard; a strongly consistent read."""
         body: dict[str, Any] = {
             "KeyConditionExpression": "#pk = :pk",
-            "ExpressionAttributeNames": {"#pk": self._spec.pk},
+            "ExpressionAttributeNames": {"#pk": self.spec.pk},
             "ExpressionAttributeValues": {":pk": {"S": LEASE_PARTITION}},
             "ConsistentRead": True,
         }
@@ -81,7 +72,7 @@ class Leases:
         row = {**self._key(shard), "term": {"N": "0"}, "beat": {"N": "0"}, "owner": {"S": ""}, "position": {"S": START}}
         if parent is not None:
             row["parent"] = {"S": parent}
-        names = {"#pk": self._spec.pk}
+        names = {"#pk": self.spec.pk}
         condition = {"ConditionExpression": "attribute_not_exists(#pk)", "ExpressionAttributeNames": names}
         try:
             await self._call("PutItem", {"Item": row, **condition})
@@ -111,7 +102,7 @@ class Leases:
             ":position": {"S": lease.checkpoint},
             ":seen": {"N": str(term)},
             **({} if beat is None else {":seenBeat": {"N": str(beat)}}),
-            **({":ttl": {"N": str(int(self._clock()) + _KEPT_SECONDS)}} if lease.finished else {}),
+            **({":ttl": {"N": str(int(self.clock()) + _KEPT_SECONDS)}} if lease.finished else {}),
         }
         condition = "#term = :seen" + ("" if beat is None else " AND #beat = :seenBeat")
         names = {"#owner": "owner", "#term": "term", "#beat": "beat", "#position": "position"}
@@ -120,7 +111,7 @@ class Leases:
             "UpdateExpression": "SET #owner = :owner, #term = :term, #beat = :beat, #position = :position"
             + (", #ttl = :ttl" if lease.finished else ""),
             "ConditionExpression": condition,
-            "ExpressionAttributeNames": names | ({"#ttl": self._spec.ttl} if lease.finished else {}),
+            "ExpressionAttributeNames": names | ({"#ttl": self.spec.ttl} if lease.finished else {}),
             "ExpressionAttributeValues": values,
         }
         try:
@@ -136,11 +127,11 @@ class Leases:
         return lease if stored is not None and replace(stored, parent=lease.parent) == lease else None
 
     def _key(self, shard: str) -> dict[str, Any]:
-        return {self._spec.pk: {"S": LEASE_PARTITION}, self._spec.sk: {"S": shard}}
+        return {self.spec.pk: {"S": LEASE_PARTITION}, self.spec.sk: {"S": shard}}
 
     def _lease(self, row: Mapping[str, Any]) -> Lease:
         return Lease(
-            shard=row[self._spec.sk]["S"],
+            shard=row[self.spec.sk]["S"],
             parent=row.get("parent", {}).get("S"),
             owner=row["owner"]["S"],
             term=int(row["term"]["N"]),
@@ -149,9 +140,9 @@ class Leases:
         )
 
     async def _call(self, operation: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        return await self._dynamodb.call(
+        return await self.dynamodb.call(
             operation,
-            {"TableName": self._table, **body},
-            credentials=await self._credentials.get(),
-            target=self._target,
+            {"TableName": self.table, **body},
+            credentials=await self.credentials.get(),
+            target=self.target,
         )

@@ -4,12 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+import msgspec
 import orjson
 
 from gateway.model.tenant import TenantId, owns
 from gateway.stream.note import ChangeNote
 
 _VERSION: Final = 1
+_FIELDS: Final = ("entity", "place", "pk", "sk", "kind", "attributes", "before", "after", "expired")
 MESSAGE_NOTES: Final = 500
 _MESSAGE_BYTES: Final = 400_000  # a NATS server accepts a megabyte by default
 
@@ -80,18 +82,8 @@ def _limited(notes: Sequence[ChangeNote]) -> Iterator[tuple[list[bytes], int]]:
 
 def _encode(note: ChangeNote) -> bytes:
     # INVARIANT: names and keys leave the process, values do not: a note has none.
-    content = {
-        "entity": note.entity,
-        "place": note.place,
-        "pk": note.pk,
-        "sk": note.sk,
-        "kind": note.kind,
-        "attributes": sorted(note.attributes),
-        "before": note.before,
-        "after": note.after,
-        "expired": note.expired,
-    }
-    return orjson.dumps(content)
+    content = {name: getattr(note, name) for name in _FIELDS}
+    return orjson.dumps({**content, "attributes": sorted(note.attributes)})
 
 
 def sent_of(content: bytes) -> Sent:
@@ -110,25 +102,12 @@ def notes_of(tenant: str, content: bytes, shard: str, first: int) -> list[Change
     rows = _read(content)["notes"]
     try:
         return [_decode(tenant, row, shard, str(first + number)) for number, row in enumerate(rows)]
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (TypeError, ValueError) as error:
         raise MalformedMessage("a note of the message is malformed") from error
 
 
 def _decode(tenant: str, row: Mapping[str, Any], shard: str, sequence: str) -> ChangeNote:
-    note = ChangeNote(
-        tenant=tenant,
-        entity=str(row["entity"]),
-        place=str(row["place"]),
-        pk=str(row["pk"]),
-        sk=str(row["sk"]),
-        kind=row["kind"],
-        attributes=frozenset(row["attributes"]),
-        before={name: (pk, sk) for name, (pk, sk) in row["before"].items()},
-        after={name: (pk, sk) for name, (pk, sk) in row["after"].items()},
-        shard=shard,
-        sequence=sequence,
-        expired=bool(row["expired"]),
-    )
+    note = msgspec.convert({**row, "tenant": tenant, "shard": shard, "sequence": sequence}, ChangeNote)
     # INVARIANT: a note under a tenant's subject belongs to that tenant, by every key in it.
     partitions = [note.pk, *(pk for keys in (note.before, note.after) for pk, _ in keys.values())]
     if not all(owns(TenantId(tenant), pk) for pk in partitions):

@@ -21,33 +21,26 @@ class Batch:
     following: str | None
 
 
+@dataclass(slots=True)
 class StreamShards:
-    """`dynamodb` and `streams` are two APIs at two endpoints."""
+    """`dynamodb` and `streams` are two APIs at two endpoints, whose `targets` are in this order."""
 
-    def __init__(
-        self,
-        dynamodb: DynamoDB,
-        streams: DynamoDB,
-        credentials: OwnCredentials,
-        targets: tuple[AwsTarget, AwsTarget],
-        table: str,
-    ) -> None:
-        self._dynamodb = dynamodb
-        self._streams = streams
-        self._credentials = credentials
-        self._target, self._stream_target = targets
-        self._table = table
-        self._arn = ""
+    dynamodb: DynamoDB
+    streams: DynamoDB
+    credentials: OwnCredentials
+    targets: tuple[AwsTarget, AwsTarget]
+    table: str
+    _arn: str = ""
 
     async def parents(self) -> dict[str, str | None]:
         """Every shard that DynamoDB lists, with its parent. A stream that was switched off and on again is a new
         one."""
-        body = {"TableName": self._table}
-        credentials = await self._credentials.get()
-        answer = await self._dynamodb.call("DescribeTable", body, credentials=credentials, target=self._target)
+        body = {"TableName": self.table}
+        credentials = await self.credentials.get()
+        answer = await self.dynamodb.call("DescribeTable", body, credentials=credentials, target=self.targets[0])
         table = answer["Table"]
         if table.get("StreamSpecification", {}).get("StreamViewType") != VIEW:
-            fault = f"the table `{self._table}` needs a stream with {VIEW}: set its stream_view_type"
+            fault = f"the table `{self.table}` needs a stream with {VIEW}: set its stream_view_type"
             raise ConfigurationError([fault])
         self._arn = table["LatestStreamArn"]
         shards: dict[str, str | None] = {}
@@ -71,5 +64,5 @@ class StreamShards:
         return Batch(answer["Records"], answer.get("NextShardIterator"))
 
     async def _call(self, operation: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        credentials = await self._credentials.get()
-        return await self._streams.call(operation, body, credentials=credentials, target=self._stream_target)
+        credentials = await self.credentials.get()
+        return await self.streams.call(operation, body, credentials=credentials, target=self.targets[1])

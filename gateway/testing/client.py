@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from functools import partial
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import orjson
 from anyio.from_thread import BlockingPortal
@@ -14,6 +14,14 @@ from gateway.testing.services import CallLog, token
 from gateway.testing.subscriber import BlockingEvents, Events, blocking, subscribed
 
 Variables = Mapping[str, Any]
+
+
+class CalledAs(TypedDict, total=False):
+    """As whom an operation is sent: by default as `acme`, and as `viewer`, or for a mutation as `editor`."""
+
+    tenant: str
+    role: str
+    subject: str | None
 
 
 class GraphQLErrors(AssertionError):
@@ -48,52 +56,32 @@ class AsyncGatewayClient:
         """The DynamoDB operations of the last query or mutation, such as `["Query", "BatchGetItem"]`."""
         return list(self._log.operations)
 
-    async def query(
-        self,
-        text: str,
-        variables: Variables | None = None,
-        *,
-        tenant: str = "acme",
-        role: str = "viewer",
-        subject: str | None = None,
-    ) -> dict[str, Any]:
+    async def query(self, text: str, variables: Variables | None = None, **caller: Unpack[CalledAs]) -> dict[str, Any]:
         """The data of the response; raises `GraphQLErrors` if it has errors."""
         self._log.operations.clear()
         body = orjson.dumps({"query": text, "variables": dict(variables or {})})
-        status, content = await _posted(self._endpoint, body, token(tenant, role, subject, self._roles))
+        status, content = await _posted(self._endpoint, body, self._token(caller))
         if "errors" in content:
             raise GraphQLErrors(status, content)
         data: dict[str, Any] = content["data"]
         return data
 
-    async def mutate(
-        self,
-        text: str,
-        variables: Variables | None = None,
-        *,
-        tenant: str = "acme",
-        role: str = "editor",
-        subject: str | None = None,
-    ) -> dict[str, Any]:
+    async def mutate(self, text: str, variables: Variables | None = None, **caller: Unpack[CalledAs]) -> dict[str, Any]:
         """As `query`, in a role that may write. User errors are in the `errors` of the payload."""
-        return await self.query(text, variables, tenant=tenant, role=role, subject=subject)
+        caller.setdefault("role", "editor")
+        return await self.query(text, variables, **caller)
 
     def subscribe(
-        self,
-        text: str,
-        variables: Variables | None = None,
-        *,
-        tenant: str = "acme",
-        role: str = "viewer",
-        subject: str | None = None,
-        after: str | None = None,
+        self, text: str, variables: Variables | None = None, *, after: str | None = None, **caller: Unpack[CalledAs]
     ) -> AbstractAsyncContextManager[Events]:
         """`async with client.subscribe(...) as events:` and then `await events.next()`; `after` is a position.
 
         The in-memory engine reports changes; the sandbox sends only the first event.
         """
-        bearer = token(tenant, role, subject, self._roles)
-        return subscribed(self._socket, bearer, text, variables or {}, after)
+        return subscribed(self._socket, self._token(caller), text, variables or {}, after)
+
+    def _token(self, caller: CalledAs) -> str:
+        return token(**caller, roles=self._roles)
 
 
 class GatewayClient:
@@ -108,44 +96,19 @@ class GatewayClient:
         """The DynamoDB operations of the last query or mutation, such as `["Query", "BatchGetItem"]`."""
         return self._client.calls
 
-    def query(
-        self,
-        text: str,
-        variables: Variables | None = None,
-        *,
-        tenant: str = "acme",
-        role: str = "viewer",
-        subject: str | None = None,
-    ) -> dict[str, Any]:
+    def query(self, text: str, variables: Variables | None = None, **caller: Unpack[CalledAs]) -> dict[str, Any]:
         """The data of the response; raises `GraphQLErrors` if it has errors."""
-        send = partial(self._client.query, text, variables, tenant=tenant, role=role, subject=subject)
-        return self._portal.call(send)
+        return self._portal.call(partial(self._client.query, text, variables, **caller))
 
-    def mutate(
-        self,
-        text: str,
-        variables: Variables | None = None,
-        *,
-        tenant: str = "acme",
-        role: str = "editor",
-        subject: str | None = None,
-    ) -> dict[str, Any]:
+    def mutate(self, text: str, variables: Variables | None = None, **caller: Unpack[CalledAs]) -> dict[str, Any]:
         """As `query`, in a role that may write. User errors are in the `errors` of the payload."""
-        return self.query(text, variables, tenant=tenant, role=role, subject=subject)
+        return self._portal.call(partial(self._client.mutate, text, variables, **caller))
 
     def subscribe(
-        self,
-        text: str,
-        variables: Variables | None = None,
-        *,
-        tenant: str = "acme",
-        role: str = "viewer",
-        subject: str | None = None,
-        after: str | None = None,
+        self, text: str, variables: Variables | None = None, *, after: str | None = None, **caller: Unpack[CalledAs]
     ) -> AbstractContextManager[BlockingEvents]:
         """`with client.subscribe(...) as events:` and then `events.next()`; `after` is a position."""
-        events = self._client.subscribe(text, variables, tenant=tenant, role=role, subject=subject, after=after)
-        return blocking(self._portal, events)
+        return blocking(self._portal, self._client.subscribe(text, variables, after=after, **caller))
 
 
 async def _posted(endpoint: ASGIApp, body: bytes, bearer: str) -> tuple[int, dict[str, Any]]:

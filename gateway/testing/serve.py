@@ -3,9 +3,8 @@
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from types import TracebackType
 from typing import Any, Literal
 
 import boto3
@@ -25,7 +24,8 @@ from gateway.stream.bus import InProcessBus
 from gateway.testing.client import AsyncGatewayClient, GatewayClient
 from gateway.testing.memory import Memory
 from gateway.testing.notes import NotesOfMemory
-from gateway.testing.services import REGION, TABLE, CallLog, MemorySts, fetch_keys, settings
+from gateway.testing.services import REGION, TABLE, CallLog, MemorySts, fetch_keys
+from gateway.testing.services import settings as settings_for
 
 Backend = Literal["memory", "sandbox"]
 
@@ -56,37 +56,30 @@ class ServedForTests:
         client = self._open.enter_context(portal.wrap_async_context_manager(_running(self)))
         return GatewayClient(client, portal)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._open.__exit__(kind, error, trace)
+    def __exit__(self, *failure: object) -> None:
+        self._open.close()
 
     async def __aenter__(self) -> AsyncGatewayClient:
         return await self._async_open.enter_async_context(_running(self))
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._async_open.__aexit__(kind, error, trace)
+    async def __aexit__(self, *failure: object) -> None:
+        await self._async_open.aclose()
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """The services of the gateway under test, with its settings and credentials."""
-
-    services: Services
-    settings: Settings
-    aws: boto3.Session
+# the services of the gateway under test, its settings and its credentials
+_Place = tuple[Services, Settings, boto3.Session]
 
 
 @asynccontextmanager
 async def _running(served: ServedForTests) -> AsyncIterator[AsyncGatewayClient]:
     async with AsyncExitStack() as stack:
         model = load_domains(served.domains).model
-        place = await stack.enter_async_context(_sandbox(served) if served.on == "sandbox" else _memory(served, model))
-        log = CallLog(place.services.dynamodb)
-        services = Services(log, place.services.sts, fetch_keys, place.services.close, place.services.bus)
-        gateway = build_gateway(place.settings, place.aws, lambda line: None, services)
+        place = _sandbox(served) if served.on == "sandbox" else _memory(served, model)
+        services, settings, aws = await stack.enter_async_context(place)
+        log = CallLog(services.dynamodb)
+        gateway = build_gateway(
+            settings, aws, lambda line: None, replace(services, dynamodb=log, fetch_keys=fetch_keys)
+        )
         stack.push_async_callback(gateway.close)
         yield AsyncGatewayClient(gateway.endpoint, log, tuple(model.roles), gateway.streaming.socket)
 
@@ -99,7 +92,7 @@ async def _memory(served: ServedForTests, model: Model) -> AsyncIterator[_Place]
     bus = InProcessBus()
     memory.on_change = NotesOfMemory(model.table, bus).publish
     services = Services(memory, MemorySts(), bus=bus)
-    yield _Place(services, settings(domains=list(served.domains), **served.changes), aws)
+    yield services, settings_for(domains=list(served.domains), **served.changes), aws
 
 
 @asynccontextmanager
@@ -136,7 +129,7 @@ def _on_sandbox(served: ServedForTests, ready: Ready) -> _Place:
         "s3_endpoint": ready.url,
         **served.changes,
     }
-    return _Place(Services(dynamodb, sts, close=close), settings(**values), aws)
+    return Services(dynamodb, sts, close=close), settings_for(**values), aws
 
 
 def _rows(served: ServedForTests, model: Model, now: datetime) -> list[dict[str, Any]]:

@@ -72,18 +72,6 @@ class CallLog(DynamoDB):
         self.operations.append(operation)
         return await self._engine.call(operation, body, credentials=credentials, target=target, deadline=deadline)
 
-    async def send(
-        self,
-        operation: str,
-        content: bytes,
-        *,
-        credentials: Credentials,
-        target: AwsTarget,
-        deadline: float | None = None,
-    ) -> bytes:
-        self.operations.append(operation)
-        return await self._engine.send(operation, content, credentials=credentials, target=target, deadline=deadline)
-
 
 @cache
 def _settings() -> Settings:

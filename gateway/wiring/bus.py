@@ -60,13 +60,12 @@ def bus_metrics(metrics: Metrics, bus: Bus) -> None:
 
     if not isinstance(bus, JetStreamBus):
         return
-    counts = bus.counts
     metrics.gauge("gateway_bus_connected", "1 while change notes arrive from the bus.", lambda: bus.connected)
-    metrics.counter("gateway_bus_notes", "Change notes that arrived from the bus.", lambda: counts.notes)
-    missed = "How often change notes may have been lost, so that caches were emptied and subscriptions read again."
-    metrics.counter("gateway_bus_missed", missed, lambda: counts.missed)
-    metrics.counter(
-        "gateway_bus_interruptions", "How often the connection to the bus was lost.", lambda: counts.interruptions
-    )
-    rejected = "Messages of the bus that are not the gateway's own; always 0."
-    metrics.counter("gateway_bus_rejected", rejected, lambda: counts.rejected)
+    meanings = {
+        "gateway_bus_notes": "Change notes that arrived from the bus.",
+        "gateway_bus_missed": "How often change notes may have been lost, so that caches were emptied and "
+        "subscriptions read again.",
+        "gateway_bus_interruptions": "How often the connection to the bus was lost.",
+        "gateway_bus_rejected": "Messages of the bus that are not the gateway's own; always 0.",
+    }
+    metrics.counters("gateway_bus_", lambda: bus.counts, meanings)

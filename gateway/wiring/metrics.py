@@ -66,14 +66,15 @@ def stream_metrics(metrics: Metrics, stream: ReaderProcess) -> None:
     lag = "Age of the last record that was read, while more follow."
     metrics.gauge("gateway_stream_lag_seconds", lag, lambda: stream.lag_seconds)
     metrics.gauge("gateway_stream_shards", "Shards that this process reads.", lambda: stream.shards)
-    metrics.counter("gateway_stream_notes", "Change notes that were published.", lambda: stream.counts.notes)
-    dropped = "Records of no tenant that are not the gateway's own."
-    metrics.counter("gateway_stream_dropped", dropped, lambda: stream.counts.dropped)
-    trimmed = "Times that records were gone before they were read."
-    metrics.counter("gateway_stream_trimmed", trimmed, lambda: stream.counts.trimmed)
-    metrics.counter("gateway_stream_failures", "Failures that were repeated.", lambda: stream.counts.failures)
-    metrics.counter("gateway_stream_leases_taken", "Leases that were taken.", lambda: stream.counts.leases_taken)
-    metrics.counter("gateway_stream_leases_lost", "Leases that were lost.", lambda: stream.counts.leases_lost)
+    meanings = {
+        "gateway_stream_notes": "Change notes that were published.",
+        "gateway_stream_dropped": "Records of no tenant that are not the gateway's own.",
+        "gateway_stream_trimmed": "Times that records were gone before they were read.",
+        "gateway_stream_failures": "Failures that were repeated.",
+        "gateway_stream_leases_taken": "Leases that were taken.",
+        "gateway_stream_leases_lost": "Leases that were lost.",
+    }
+    metrics.counters("gateway_stream_", lambda: stream.counts, meanings)
 
 
 def metrics_page(settings: Settings, metrics: Metrics | None) -> list[Route]:

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from starlette.routing import Route
 
 from gateway.aws.sts.callers import Callers
 from gateway.aws.sts.tenants import Tenancy
 from gateway.graph.http.endpoint import Endpoint
-from gateway.graph.subscription.change_feed import ChangeFeed, FeedCounts
+from gateway.graph.subscription.change_feed import ChangeFeed
 from gateway.graph.subscription.event_reader import EventReader
 from gateway.graph.subscription.event_stream import EventStream
 from gateway.graph.subscription.feed_endpoint import CHANGES_PATH, FeedEndpoint
@@ -74,47 +75,33 @@ def changes_page(settings: Settings, streams: Streaming) -> list[Route]:
     return [Route(CHANGES_PATH, streams.changes)] if settings.stream != "off" else []
 
 
-def count_feeds(metrics: Metrics, counts: FeedCounts) -> None:
-    metrics.gauge("gateway_changes_feeds", "Change feeds that are open.", lambda: counts.open)
-    metrics.counter("gateway_changes_sent", "Changes sent by change feeds.", lambda: counts.changes)
-    metrics.counter("gateway_changes_reads", "Reads that changes were made of.", lambda: counts.reads)
-    metrics.counter("gateway_changes_resumes", "Change feeds that came with a position.", lambda: counts.resumes)
-    metrics.counter(
-        "gateway_changes_replays",
-        "Replays by the bus, after a resume or for a reader that was too slow.",
-        lambda: counts.replays,
-    )
-    metrics.counter(
-        "gateway_changes_expired_positions",
-        "Change feeds that ended because changes after their position were no longer kept.",
-        lambda: counts.expired_positions,
-    )
+_CHANGES: Final = {
+    "gateway_changes_sent": "Changes sent by change feeds.",
+    "gateway_changes_reads": "Reads that changes were made of.",
+    "gateway_changes_resumes": "Change feeds that came with a position.",
+    "gateway_changes_replays": "Replays by the bus, after a resume or for a reader that was too slow.",
+    "gateway_changes_expired_positions": "Change feeds that ended because changes after their position were no "
+    "longer kept.",
+}
+_EVENTS: Final = {
+    "gateway_subscription_events": "Events sent to subscribers.",
+    "gateway_subscription_reads": "Reads that events were made of.",
+    "gateway_subscription_coalesced": "Changes and events that were merged into one that waited.",
+    "gateway_subscription_resumes": "Subscriptions that came with a position.",
+    "gateway_subscription_expired_positions": "Subscriptions whose position was no longer kept, so that they got the "
+    "present state.",
+    "gateway_subscription_dropped": "Events that were dropped; always 0.",
+}
 
 
-def count_subscriptions(metrics: Metrics, subscriptions: Subscriptions) -> None:
-    counts = subscriptions.counts
+def count_streams(metrics: Metrics, streams: Streaming) -> None:
+    """Metrics of the subscriptions and the change feeds."""
+    subscriptions, feeds = streams.subscriptions, streams.changes.feed.counts
+    connections = "Open connections of subscriptions and change feeds."
+    cohorts = "Groups of subscriptions that share their reads."
     metrics.gauge("gateway_subscriptions", "Subscriptions that are open.", lambda: subscriptions.active)
-    metrics.gauge(
-        "gateway_subscription_connections",
-        "Open connections of subscriptions and change feeds.",
-        lambda: subscriptions.connections,
-    )
-    metrics.gauge(
-        "gateway_subscription_cohorts",
-        "Groups of subscriptions that share their reads.",
-        lambda: subscriptions.cohorts,
-    )
-    metrics.counter("gateway_subscription_events", "Events sent to subscribers.", lambda: counts.events)
-    metrics.counter("gateway_subscription_reads", "Reads that events were made of.", lambda: counts.reads)
-    metrics.counter(
-        "gateway_subscription_coalesced",
-        "Changes and events that were merged into one that waited.",
-        lambda: counts.coalesced,
-    )
-    metrics.counter("gateway_subscription_resumes", "Subscriptions that came with a position.", lambda: counts.resumes)
-    metrics.counter(
-        "gateway_subscription_expired_positions",
-        "Subscriptions whose position was no longer kept, so that they got the present state.",
-        lambda: counts.expired_positions,
-    )
-    metrics.counter("gateway_subscription_dropped", "Events that were dropped; always 0.", lambda: counts.dropped)
+    metrics.gauge("gateway_subscription_connections", connections, lambda: subscriptions.connections)
+    metrics.gauge("gateway_subscription_cohorts", cohorts, lambda: subscriptions.cohorts)
+    metrics.counters("gateway_subscription_", lambda: subscriptions.counts, _EVENTS)
+    metrics.gauge("gateway_changes_feeds", "Change feeds that are open.", lambda: feeds.open)
+    metrics.counters("gateway_changes_", lambda: feeds, _CHANGES)

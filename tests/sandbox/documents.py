@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from gateway.iam.language.document import parse
+from gateway.iam.policies.generate import kind_of
 from gateway.sandbox.aws.policies import AccountPolicies, deployment_of
 
 ACCOUNT = "222233334444"
@@ -55,13 +56,7 @@ EDITOR = json.dumps(_document(_allow(Action=[*_READS, *_WRITES], Resource=_RESOU
 
 
 def policies() -> AccountPolicies:
-    return AccountPolicies(
-        tenant=parse(RAW["tenant-role.json"], "identity"),
-        trust=parse(RAW["tenant-trust.json"], "trust"),
-        boundary=parse(RAW["boundary.json"], "boundary"),
-        gateway=parse(RAW["gateway-role.json"], "identity"),
-        stream=parse(RAW["stream-role.json"], "identity"),
-    )
+    return {name: parse(document, kind_of(name)) for name, document in RAW.items()}
 
 
 def written(directory: Path) -> Path:

@@ -16,7 +16,6 @@ from gateway.aws.wire.error_codes import rule
 from gateway.aws.wire.errors import AwsFailure
 from gateway.model.table import TableSpec
 from gateway.sandbox.aws.embedded import Embedded
-from gateway.sandbox.aws.embedded_stream import StreamControl
 from gateway.sandbox.aws.engine import API, STREAMS_API, call_engine
 from gateway.sandbox.aws.responses import AwsFault
 from gateway.sandbox.aws.tables import create
@@ -25,6 +24,7 @@ from gateway.stream.leases import Leases
 from gateway.stream.reader import ReaderRules, StreamReader
 from gateway.stream.shards import StreamShards
 from tests.fixtures import aws
+from tests.sandbox.stream_control import StreamControl, control_stream
 
 TABLE, REGION = "streamed", "eu-west-1"
 FAST = ReaderRules(
@@ -86,10 +86,10 @@ class Streamed:
         await call_engine(self.engine, "PutItem", {"TableName": TABLE, "Item": {**key, **attributes}})
 
     async def control(self, act: Callable[[StreamControl], T]) -> T:
-        return await self.engine.control_stream(TABLE, act)
+        return await control_stream(self.engine, TABLE, act)
 
     async def split(self) -> None:
-        await self.control(lambda control: control.log.split(control.log.open_shards()[0]))
+        await self.control(lambda control: control.log.split(control.open_shards()[0]))
 
 
 @asynccontextmanager

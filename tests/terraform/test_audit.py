@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gateway.demo import MODEL
-from gateway.ops.audit.audit import Names, subject_of
+from gateway.ops.audit.audit import subject_of
 from gateway.ops.audit.checklist import run_checks
 from gateway.ops.audit.gather.account import AuditedAccount, Live
 from gateway.ops.audit.gather.everything import Places, gather
@@ -42,7 +42,7 @@ def test_the_audit_finds_nothing_wrong_with_it(
         monkeypatch.setenv(name, text)
     config = tmp_path / "audit.json"
     config.write_text(json.dumps(deployed.workspace.output("audit_config")))
-    subject = subject_of(Names(), config)
+    subject = subject_of(config)
     assert subject.vpc is not None
     places = Places(REPOSITORY / "docs/access-patterns.md", REPOSITORY / "policies")
     live = Live(AuditedAccount(REGION))

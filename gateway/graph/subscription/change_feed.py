@@ -16,8 +16,7 @@ from gateway.graph.http.fair_queue import OPERATION_COST
 from gateway.graph.http.log_lines import RequestLog
 from gateway.graph.query.reference.item_loader import ItemsByKey
 from gateway.graph.query.reference.reader import Reader
-from gateway.graph.subscription.feed_position import FeedPosition
-from gateway.graph.subscription.position import Positions, Vector
+from gateway.graph.subscription.position import FeedPosition, Positions, Vector
 from gateway.model.entity import PRIMARY, Entity
 from gateway.model.keys import ItemKey, identity_of
 from gateway.model.model import Model
@@ -61,7 +60,7 @@ class FeedCounts:
     """What the change feeds of the process have done."""
 
     open: int = 0
-    changes: int = 0
+    sent: int = 0
     reads: int = 0
     resumes: int = 0
     replays: int = 0
@@ -132,7 +131,7 @@ class ChangeFeed:
                         reported.advance(note, newest)
                         change = changes.get(_name(note))
                         if change is not None:
-                            self.counts.changes += 1
+                            self.counts.sent += 1
                             yield replace(change, position=self._sealed(scope, reported))
                 if not buffer.came.is_set():
                     reported.advance_to(self.bus.position())

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from gateway.aws.sts.callers import Caller, LastingCaller
+from gateway.aws.sts.callers import Caller
 from gateway.backoff import exponential
 from gateway.errors import GatewayError, Throttled, Unavailable
 from gateway.graph.errors import failure
@@ -17,6 +17,9 @@ from gateway.graph.subscription.position import Vector
 from gateway.store.index_lag import INDEX_LAG_SECONDS
 from gateway.stream.bus import Bus
 from gateway.stream.note import ChangeNote
+
+if TYPE_CHECKING:
+    from gateway.graph.subscription.subscription import Subscription
 
 COALESCED_SECONDS = 0.05  # changes within this time become one event
 PASSING = (Throttled, Unavailable)  # these errors do not say whether a caller is still valid
@@ -64,21 +67,6 @@ class WatchCounts:
     dropped: int = 0
 
 
-class CohortMember(Protocol):
-    """The part of a subscriber that its cohort uses."""
-
-    lasting: LastingCaller
-
-    @property
-    def waiting(self) -> bool: ...
-
-    def offer(self, event: WatchEvent) -> None: ...
-
-    def reread(self) -> None: ...
-
-    def end(self, reason: Exception) -> None: ...
-
-
 def audience_of(caller: Caller) -> tuple[object, ...]:
     """Identifies the sessions that get the same response to the same query."""
     session = caller.session
@@ -99,7 +87,7 @@ class Cohort:
     reader: EventReader
     bus: Bus
     counts: WatchCounts
-    members: dict[CohortMember, None] = field(default_factory=dict)
+    members: "dict[Subscription, None]" = field(default_factory=dict)
     begun: int = 0  # reads
     _pending: Pending = field(default_factory=Pending)
     _unreported: Vector | None = None  # the position before the first change that no event has reported yet
@@ -114,7 +102,7 @@ class Cohort:
         """INVARIANT: compared even if the keys are equal: a member never receives what a different session has read."""
         return audience_of(caller) == self.audience
 
-    def join(self, member: CohortMember) -> None:
+    def join(self, member: "Subscription") -> None:
         self.members[member] = None
         if self._pending:
             self._schedule(COALESCED_SECONDS)

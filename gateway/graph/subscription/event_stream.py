@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import orjson
 
-from gateway.aws.sts.callers import LastingCaller
+from gateway.aws.sts.callers import Callers, LastingCaller
 from gateway.errors import BadUserInput, GatewayError, Unauthenticated
 from gateway.graph.errors import failure
 from gateway.graph.http.endpoint import READ, Send
@@ -31,18 +31,17 @@ from gateway.graph.http.responses import HEADS, HttpResponse, failed
 from gateway.graph.subscription.cohort import SubscriptionEnded
 from gateway.graph.subscription.event_reader import WatchFailed
 from gateway.graph.subscription.operations import Operations
-from gateway.graph.subscription.socket import LastingCallers
 from gateway.graph.subscription.subscription import Subscription
 from gateway.graph.subscription.subscriptions import Draining
 
 HEARTBEAT_SECONDS: Final = 15.0  # proxies close connections that stay silent for longer
 LAST_WORD_SECONDS: Final = 5.0  # for a client to take it; one that does not read must not keep its connection
-_HEAD = [
-    (b"content-type", EVENT_STREAM + b"; charset=utf-8"),
+UNBUFFERED: Final = [
     (b"cache-control", b"no-store"),
     (b"x-accel-buffering", b"no"),
     (b"x-content-type-options", b"nosniff"),
 ]
+_HEAD = [(b"content-type", EVENT_STREAM + b"; charset=utf-8"), *UNBUFFERED]
 _STREAMS = "send a subscription over a WebSocket (graphql-transport-ws) or with `Accept: text/event-stream`"
 _COMPLETE = b"event: complete\ndata:\n\n"
 
@@ -50,7 +49,7 @@ _COMPLETE = b"event: complete\ndata:\n\n"
 @dataclass(frozen=True, slots=True)
 class EventStream:
     operations: Operations
-    callers: LastingCallers
+    callers: Callers
     heartbeat_seconds: float = HEARTBEAT_SECONDS
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -60,11 +59,8 @@ class EventStream:
         try:
             if scope.get(READ) is not None and EVENT_STREAM not in headers.get(b"accept", b"").lower():
                 raise BadUserInput(_STREAMS)
-            authorization = headers.get(b"authorization")
-            if authorization is TWICE:
-                raise Unauthenticated("more than one authorization header")
             # INVARIANT: the token is verified before a byte of the body is read, and is not kept.
-            lasting = await self.callers.lasting(authorization, log.identified)
+            lasting = await lasting_caller(self.callers, headers, log)
             request = await self._request(scope, headers, receive, lasting)
         except Exception as error:
             await self._refuse(failed(error, log, JSON), log, send)
@@ -89,14 +85,10 @@ class EventStream:
 
     async def _refuse(self, answer: HttpResponse, log: RequestLog, send: Send) -> None:
         """An error before the stream has started is a plain HTTP response with a fitting status."""
-        content = answer.text()
         endpoint = self.operations.endpoint
         log.write(answer.status, answer.codes, endpoint.write)
         endpoint.observe(log, answer.codes)
-        head = [*HEADS[JSON], (b"content-length", b"%d" % len(content)), (b"x-request-id", log.request_id.encode())]
-        head += answer.more_headers(packed=False)
-        await send({"type": "http.response.start", "status": answer.status, "headers": head})
-        await send({"type": "http.response.body", "body": content})
+        await send_plain(answer, log, send)
 
     async def _serve(
         self,
@@ -148,6 +140,22 @@ class EventStream:
             finally:
                 waiting.cancel()
             await write(send, _event(event.text, event.position))
+
+
+async def lasting_caller(callers: Callers, headers: Mapping[bytes, bytes], log: RequestLog) -> LastingCaller:
+    authorization = headers.get(b"authorization")
+    if authorization is TWICE:
+        raise Unauthenticated("more than one authorization header")
+    return await callers.lasting(authorization, log.identified)
+
+
+async def send_plain(answer: HttpResponse, log: RequestLog, send: Send) -> None:
+    """Sends the response of a request that gets no stream."""
+    content = answer.text()
+    head = [*HEADS[JSON], (b"content-length", b"%d" % len(content)), _request_id(log)]
+    head += answer.more_headers(packed=False)
+    await send({"type": "http.response.start", "status": answer.status, "headers": head})
+    await send({"type": "http.response.body", "body": content})
 
 
 async def stream_until_left(

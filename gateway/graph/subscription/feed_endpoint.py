@@ -9,33 +9,34 @@ from urllib.parse import parse_qs
 
 import orjson
 
-from gateway.aws.sts.callers import LastingCaller
-from gateway.errors import BadUserInput, Forbidden, GatewayError, Unauthenticated
+from gateway.aws.sts.callers import Callers, LastingCaller
+from gateway.errors import BadUserInput, Forbidden, GatewayError
 from gateway.graph.errors import failure
 from gateway.graph.http.endpoint import Send
 from gateway.graph.http.log_lines import RequestLog
-from gateway.graph.http.request import GRAPHQL_JSON, JSON, TWICE, Receive, Scope, merged_headers
-from gateway.graph.http.responses import HEADS, failed
+from gateway.graph.http.request import GRAPHQL_JSON, Receive, Scope, merged_headers
+from gateway.graph.http.responses import failed
 from gateway.graph.subscription.change_feed import ChangeFeed, FeedChange
-from gateway.graph.subscription.event_stream import set_once, stream_until_left, write
-from gateway.graph.subscription.socket import LastingCallers
+from gateway.graph.subscription.event_stream import (
+    UNBUFFERED,
+    lasting_caller,
+    send_plain,
+    set_once,
+    stream_until_left,
+    write,
+)
 from gateway.graph.subscription.subscriptions import Subscriptions
 
 CHANGES_PATH: Final = "/changes"
 IDLE_SECONDS: Final = 15.0  # between two lines; proxies close connections that stay silent for longer
-_HEAD = [
-    (b"content-type", b"application/jsonl; charset=utf-8"),
-    (b"cache-control", b"no-store"),
-    (b"x-accel-buffering", b"no"),
-    (b"x-content-type-options", b"nosniff"),
-]
+_HEAD = [(b"content-type", b"application/jsonl; charset=utf-8"), *UNBUFFERED]
 
 
 @dataclass(frozen=True, slots=True)
 class FeedEndpoint:
     feed: ChangeFeed
     subscriptions: Subscriptions
-    callers: LastingCallers
+    callers: Callers
     idle_seconds: float = IDLE_SECONDS
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -43,11 +44,8 @@ class FeedEndpoint:
         log = self.feed.endpoint.ids.begin(headers)
         ended: asyncio.Future[GatewayError] = asyncio.get_running_loop().create_future()
         try:
-            authorization = headers.get(b"authorization")
-            if authorization is TWICE:
-                raise Unauthenticated("more than one authorization header")
             # INVARIANT: the token is verified before anything else is looked at, and is not kept.
-            lasting = await self.callers.lasting(authorization, log.identified)
+            lasting = await lasting_caller(self.callers, headers, log)
             after = _start_position(scope, lasting)
             self.subscriptions.check_streamed(await lasting.caller())
             with self.subscriptions.connected(lasting, lambda error: set_once(ended, error)):
@@ -68,12 +66,8 @@ class FeedEndpoint:
     async def _refuse(self, error: GatewayError, log: RequestLog, send: Send) -> None:
         # with plain JSON, GraphQL answers 200 to an invalid request
         answer = failed(error, log, GRAPHQL_JSON)
-        content = answer.text()
         log.write(answer.status, answer.codes, self.feed.endpoint.write)
-        head = [*HEADS[JSON], (b"content-length", b"%d" % len(content)), (b"x-request-id", log.request_id.encode())]
-        head += answer.more_headers(packed=False)
-        await send({"type": "http.response.start", "status": answer.status, "headers": head})
-        await send({"type": "http.response.body", "body": content})
+        await send_plain(answer, log, send)
 
 
 def _start_position(scope: Scope, lasting: LastingCaller) -> str | None:

@@ -5,14 +5,14 @@ https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md. The token is in
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Coroutine, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import orjson
 
-from gateway.aws.sts.callers import LastingCaller
+from gateway.aws.sts.callers import Callers, LastingCaller
 from gateway.errors import GatewayError, LimitExceeded
 from gateway.graph.errors import failure
 from gateway.graph.http.endpoint import Send
@@ -20,30 +20,23 @@ from gateway.graph.http.http_error import HttpError
 from gateway.graph.http.log_lines import RequestLog
 from gateway.graph.http.request import Receive, Scope, graphql_request, merged_headers, strict_json
 from gateway.graph.http.responses import HttpResponse
+from gateway.graph.http.running import DISCONNECT, notify_disconnect
 from gateway.graph.subscription.close_codes import CloseCode, SocketClosed, close_code
 from gateway.graph.subscription.cohort import SubscriptionEnded
 from gateway.graph.subscription.event_reader import WatchFailed
 from gateway.graph.subscription.operations import Operations
-from gateway.graph.subscription.socket_operation import SocketOperation
 from gateway.graph.subscription.subscription import Subscription
 from gateway.graph.subscription.subscriptions import WatchLimits
-from gateway.identity.principal import Principal
 
 PROTOCOL: Final = "graphql-transport-ws"
 _LONGEST_REASON = 123  # bytes that fit into a close frame
 _MOST_ID = 256  # characters of a subscription's id
 
 
-class LastingCallers(Protocol):
-    """The interface of `gateway.aws.sts.callers.Callers` that tests replace."""
-
-    async def lasting(self, authorization: bytes | None, identified: Callable[[Principal], None]) -> LastingCaller: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Socket:
     operations: Operations
-    callers: LastingCallers
+    callers: Callers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if (await receive())["type"] != "websocket.connect":
@@ -72,9 +65,34 @@ def _close(code: CloseCode, reason: str) -> dict[str, Any]:
 
 
 @dataclass(eq=False, slots=True)
+class SocketOperation:
+    """One operation, from `subscribe` until its task ends or its client stops it.
+
+    `scope` is where a running query or mutation registers the callback for a disconnected caller.
+    """
+
+    scope: dict[str, Any] = field(default_factory=dict)
+    task: "asyncio.Task[None] | None" = None
+    left: bool = False
+
+    def start(self, work: Coroutine[Any, Any, None]) -> None:
+        self.task = asyncio.get_running_loop().create_task(work)
+
+    def leave(self) -> "asyncio.Task[None]":
+        """INVARIANT: as over HTTP, a mutation that has started is completed; everything else is cancelled."""
+        assert self.task is not None  # noqa: S101  only an operation that was started can be left
+        self.left = True
+        if DISCONNECT in self.scope:
+            notify_disconnect(self.scope)
+        else:
+            self.task.cancel()
+        return self.task
+
+
+@dataclass(eq=False, slots=True)
 class SocketConnection:
     operations: Operations
-    callers: LastingCallers
+    callers: Callers
     headers: Mapping[bytes, bytes]
     receive: Receive
     send: Send

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass, field
 from typing import Any, Final
 
 from gateway.aws.sts.callers import LastingCaller
@@ -28,6 +28,7 @@ class NextEvent:
     position: str
 
 
+@dataclass(eq=False, slots=True)
 class Subscription:
     """Delivers events to one subscriber.
 
@@ -39,64 +40,37 @@ class Subscription:
     it, the cohort's events only say up to where the subscriber's own changes are replayed.
     """
 
-    __slots__ = (
-        "_coalesced",
-        "_cohort",
-        "_ended",
-        "_event",
-        "_lagging",
-        "_last_digest",
-        "_leave",
-        "_missed",
-        "_notice",
-        "_overlapped",
-        "_positions",
-        "_reread",
-        "_scope",
-        "_seen",
-        "_until",
-        "_waiter",
-        "events",
-        "lasting",
-    )
+    cohort: Cohort
+    lasting: LastingCaller
+    _scope: str
+    _positions: Positions
+    _leave: Callable[["Subscription"], None]
+    # the position to resume from; without one, the first event has the current state
+    after: InitVar[dict[str, str] | None]
+    events: int = 0
+    _last_digest: str = ""  # of the last event that was sent
+    _lagging: bool = False
+    _missed: Pending = field(default_factory=Pending)
+    _seen: Vector | None = None  # up to where changes were sent, until the cohort has reported as much; then None
+    _until: Vector | None = None  # up to where changes after `_seen` are replayed
+    _notice: bool = False
+    _event: WatchEvent | None = None
+    # the last read that began before the read of a sent event had ended
+    _overlapped: int = 0
+    _coalesced: int = 0
+    _reread: bool = False
+    _ended: BaseException | None = None
+    _waiter: "asyncio.Future[None] | None" = None
 
-    def __init__(
-        self,
-        cohort: Cohort,
-        lasting: LastingCaller,
-        scope: str,
-        positions: Positions,
-        leave: Callable[["Subscription"], None],
-        after: dict[str, str] | None = None,
-    ) -> None:
-        """`after` is the position to resume from; without one, the first event has the current state."""
-        self.lasting = lasting
-        self.events = 0
-        self._cohort = cohort
-        self._scope = scope
-        self._positions = positions
-        # of the last event that was sent
-        self._last_digest = after.pop(_LAST_DIGEST, "") if after is not None else ""
-        self._lagging = after is not None and _LAGGING in after
-        after = None if self._lagging else after
-        self._missed = Pending(everything=after is None)
-        # up to where changes were sent, until the cohort has reported as much; then None
-        self._seen: Vector | None = after
-        self._until = None if after is None else cohort.position()  # up to where changes after `_seen` are replayed
-        self._leave = leave
-        self._notice = False
-        self._event: WatchEvent | None = None
-        # the last read that began before the read of a sent event had ended; what another process has sent may be newer
-        # than all reads that have begun so far
-        self._overlapped = cohort.begun if self._lagging or after is not None else 0
-        self._coalesced = 0
-        self._reread = False
-        self._ended: BaseException | None = None
-        self._waiter: asyncio.Future[None] | None = None
-
-    @property
-    def cohort(self) -> Cohort:
-        return self._cohort
+    def __post_init__(self, after: dict[str, str] | None) -> None:
+        if after is not None:
+            self._last_digest, self._lagging = after.pop(_LAST_DIGEST, ""), _LAGGING in after
+            # what another process has sent may be newer than all reads that have begun so far
+            self._overlapped = self.cohort.begun
+        if after is None or self._lagging:
+            self._missed = Pending(everything=True)
+        else:
+            self._seen, self._until = after, self.cohort.position()
 
     @property
     def waiting(self) -> bool:
@@ -112,9 +86,9 @@ class Subscription:
         if seen is None or until is None:
             return True
         try:
-            changes = await self._cohort.replayed(seen, until)
+            changes = await self.cohort.replayed(seen, until)
         except PositionExpired:
-            self._cohort.counts.expired_positions += 1
+            self.cohort.counts.expired_positions += 1
             self._missed, self._notice = Pending(everything=True), True
             self._seen = self._until = None
             return False
@@ -134,8 +108,8 @@ class Subscription:
             self._event = event
         else:
             self._coalesced += 1
-            self._cohort.counts.coalesced += 1
-            if self._cohort.interest.is_state:
+            self.cohort.counts.coalesced += 1
+            if self.cohort.interest.is_state:
                 self._event, self._missed = event, Pending()
             else:
                 self._put_back(Pending())
@@ -152,7 +126,7 @@ class Subscription:
 
         INVARIANT: no event is sent before earlier changes, since its position includes them.
         """
-        if self._event is not None and self._cohort.interest.is_state:
+        if self._event is not None and self.cohort.interest.is_state:
             return  # only the newest state matters
         queued = Pending()  # a new one, because members share the changes of an event
         queued.merge(taken)
@@ -198,7 +172,7 @@ class Subscription:
             if event.pending.everything:
                 self._lagging = event.lagging
             if event.lagging:
-                self._cohort.reread_later()
+                self.cohort.reread_later()
             if event.digest and event.digest == self._last_digest and not self._notice:
                 continue
             self._last_digest = event.digest
@@ -227,7 +201,7 @@ class Subscription:
             return None
         missed, self._missed = self._missed, Pending()
         try:
-            return await (self._cohort.present() if missed.everything else self._cohort.catch_up(missed))
+            return await (self.cohort.present() if missed.everything else self.cohort.catch_up(missed))
         except WatchFailed as failed:
             self._put_back(missed)
             # a subscription that has sent nothing yet fails immediately; a later failure is retried
@@ -252,7 +226,7 @@ class Subscription:
         return True
 
     def _sent(self, event: WatchEvent) -> NextEvent:
-        cohort, principal = self._cohort, self.lasting.principal
+        cohort, principal = self.cohort, self.lasting.principal
         self.events += 1
         cohort.counts.events += 1
         position = self._sealed(event.vector if self._seen is None else self._seen)
@@ -268,10 +242,10 @@ class Subscription:
 
     def position(self) -> str | None:
         """Returns the position of an idle subscription; None if there are changes that were not sent yet."""
-        return self._sealed(self._cohort.position() if self._seen is None else self._seen) if self.waiting else None
+        return self._sealed(self.cohort.position() if self._seen is None else self._seen) if self.waiting else None
 
     def _sealed(self, vector: Vector) -> str:
-        watch, arguments = self._cohort.operation.watch, self._cohort.interest.arguments
+        watch, arguments = self.cohort.operation.watch, self.cohort.interest.arguments
         last = {_LAST_DIGEST: self._last_digest} if self._last_digest else {}
         last |= {_LAGGING: ""} if self._lagging else {}
         return self._positions.seal(self._scope, watch, arguments, {**vector, **last})

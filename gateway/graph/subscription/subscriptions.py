@@ -103,33 +103,25 @@ class _TenantWatches:
             cohort.missed()
 
 
+@dataclass(eq=False, slots=True)
 class Subscriptions:
-    def __init__(
-        self,
-        model: Model,
-        bus: Bus,
-        reader: EventReader,
-        positions: Positions,
-        limits: WatchLimits | None = None,
-        draining: Callable[[], bool] = lambda: False,
-        streamed: Callable[[Tenancy], bool] = lambda tenancy: True,
-    ) -> None:
-        """`streamed` tells whether the change stream of a tenancy's table is read."""
-        self._model = model
-        self._bus = bus
-        self._reader = reader
-        self._positions = positions
-        self.limits = limits or WatchLimits()
-        self._draining = draining
-        self._streamed = streamed
-        self.counts = WatchCounts()
-        self.active = 0
-        self._cohorts: dict[tuple[Any, ...], Cohort] = {}
-        self._tenants: dict[TenantId, _TenantWatches] = {}
-        self._connections: dict[OpenConnection, None] = {}
-        self._by_tenant: Counter[TenantId] = Counter()
-        self._open_of: Counter[TenantId] = Counter()  # subscriptions by tenant
-        self._guard: asyncio.Task[None] | None = None
+    """`streamed` tells whether the change stream of a tenancy's table is read."""
+
+    _model: Model
+    _bus: Bus
+    _reader: EventReader
+    _positions: Positions
+    limits: WatchLimits
+    _draining: Callable[[], bool]
+    _streamed: Callable[[Tenancy], bool]
+    counts: WatchCounts = field(default_factory=WatchCounts)
+    active: int = 0
+    _cohorts: dict[tuple[Any, ...], Cohort] = field(default_factory=dict)
+    _tenants: dict[TenantId, _TenantWatches] = field(default_factory=dict)
+    _connections: dict[OpenConnection, None] = field(default_factory=dict)
+    _by_tenant: Counter[TenantId] = field(default_factory=Counter)
+    _open_of: Counter[TenantId] = field(default_factory=Counter)  # subscriptions by tenant
+    _guard: "asyncio.Task[None] | None" = None
 
     @property
     def cohorts(self) -> int:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 from rich.console import Console
 
 from gateway.errors import ConfigurationError
@@ -18,21 +18,11 @@ from gateway.ops.audit.gather.account import AuditedAccount, Live
 from gateway.ops.audit.gather.everything import Places, gather
 from gateway.ops.audit.report import as_json, as_sarif, show
 from gateway.ops.audit.results import AuditSubject, Case, LineResult, LineVerdict
+from gateway.ops.json_file import read_json_file
 
 FORMATS: Final = ("table", "json", "sarif")
 
 _PLACES: Final = Places()
-
-
-@dataclass(frozen=True, slots=True)
-class Names:
-    """Names from the command line; a config file may add the rest."""
-
-    table: str | None = None
-    region: str | None = None
-    tenant_role: str | None = None
-    gateway_role: str | None = None
-    vpc: str | None = None
 
 
 class _Silo(BaseModel):
@@ -96,19 +86,19 @@ def exit_code(results: Sequence[LineResult], *, strict: bool) -> int:
     return 1 if any(result.verdict in bad for result in results) else 0
 
 
-def subject_of(names: Names, config: Path | None = None) -> AuditSubject:
-    """`names` take precedence over the file: Terraform's output `audit_config`, or settings of the gateway."""
-    settings = _read(config)
-    table, region = names.table or settings.table_name, names.region or settings.region
+def subject_of(config: Path | None = None, **named: str | None) -> AuditSubject:
+    """`named` take precedence over the file: Terraform's output `audit_config`, or settings of the gateway."""
+    settings = _read(config).model_copy(update={name: value for name, value in named.items() if value})
+    table, region = settings.table_name, settings.region
     if not table or not region:
         needed = {"--table": table, "--region": region}
         raise ConfigurationError([f"{option}: is missing" for option, value in needed.items() if not value])
     return AuditSubject(
         table,
         region,
-        tenant_role=names.tenant_role or settings.tenant_role_arn,
-        gateway_role=names.gateway_role or settings.gateway_role_arn,
-        vpc=names.vpc or settings.vpc_id,
+        tenant_role=settings.tenant_role_arn,
+        gateway_role=settings.gateway_role_arn,
+        vpc=settings.vpc_id,
         dax_roles=frozenset(
             role for role in (settings.dax_role_arn, *(silo.dax_role_arn for silo in settings.silos.values())) if role
         ),
@@ -124,17 +114,7 @@ def domains_of(config: Path | None) -> tuple[str, ...]:
 def _read(config: Path | None) -> _Config:
     if config is None:
         return _Config()
-    try:
-        content = json.loads(config.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise ConfigurationError([f"config file `{config}` cannot be read: {error}"]) from error
-    if not isinstance(content, dict):
-        raise ConfigurationError([f"config file `{config}` is not a JSON object"])
-    try:
-        return _Config.model_validate(content)
-    except ValidationError as error:
-        faults = [f"config file `{config}`: {item['loc'][0]}: {item['msg']}" for item in error.errors()]
-        raise ConfigurationError(faults) from error
+    return read_json_file(config, _Config, named="config file", where=f"config file `{config}`: ")
 
 
 def _check(options: Audit) -> None:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from gateway.ops.capacity.demand import Need
+
 Statements = Mapping[str, Any]
 
 
@@ -26,12 +28,6 @@ Missing = UnknownFact | NotHere
 
 
 @dataclass(frozen=True, slots=True)
-class Throughput:
-    read: float
-    write: float
-
-
-@dataclass(frozen=True, slots=True)
 class IndexFacts:
     """`limit` is the maximum that is served on demand, if one is set."""
 
@@ -39,8 +35,8 @@ class IndexFacts:
     keys: tuple[str, ...]
     projection: str
     status: str
-    provisioned: Throughput
-    limit: Throughput
+    provisioned: Need
+    limit: Need
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +47,8 @@ class TableFacts:
     keys: tuple[str, ...]
     key_types: Mapping[str, str]
     indexes: Mapping[str, IndexFacts]
-    provisioned: Throughput
-    limit: Throughput
+    provisioned: Need
+    limit: Need
     deletion_protection: bool
     key_arn: str | None
     stream: str | None
@@ -107,7 +103,7 @@ class Metric:
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """`rule` is that of a composite alarm, which has no metrics of its own; `expressions` counts its metric math.
+    """`rule` is that of a composite alarm, which has no metrics of its own.
 
     It fires if the value is bad in `points` of the last `periods`; `actions` are empty if they are switched off.
     """
@@ -116,7 +112,6 @@ class Alarm:
     metrics: tuple[Metric, ...]
     actions: tuple[str, ...]
     rule: str = ""
-    expressions: int = 0
     periods: int = 1
     points: int = 1
 

@@ -11,25 +11,14 @@ from rich.text import Text
 from gateway import __version__
 from gateway.ops.audit.results import AuditFinding, AuditSubject, LineResult, LineVerdict
 
-_STYLES: Final = {
-    LineVerdict.FAIL: "bold red",
-    LineVerdict.UNKNOWN: "yellow",
-    LineVerdict.PASS: "green",
-    LineVerdict.NOT_APPLICABLE: "dim",
-}
-_MARKS: Final = {
-    LineVerdict.FAIL: "✗",
-    LineVerdict.UNKNOWN: "?",
-    LineVerdict.PASS: "✓",
-    LineVerdict.NOT_APPLICABLE: "–",
-}
 _SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-# SARIF's kinds and levels: only a failure has a level of its own
-_KINDS: Final = {
-    LineVerdict.FAIL: ("fail", "error"),
-    LineVerdict.UNKNOWN: ("open", "none"),
-    LineVerdict.PASS: ("pass", "none"),
-    LineVerdict.NOT_APPLICABLE: ("notApplicable", "none"),
+# how a verdict is shown: style and mark in the table, kind and level in SARIF, where only a failure has a level of its
+# own
+_SHOWN: Final = {
+    LineVerdict.FAIL: ("bold red", "✗", "fail", "error"),
+    LineVerdict.UNKNOWN: ("yellow", "?", "open", "none"),
+    LineVerdict.PASS: ("green", "✓", "pass", "none"),
+    LineVerdict.NOT_APPLICABLE: ("dim", "–", "notApplicable", "none"),
 }
 
 
@@ -38,8 +27,8 @@ def show(console: Console, subject: AuditSubject, results: Sequence[LineResult])
     for head in ("", "line", "verdict", "found"):
         table.add_column(head, justify="right" if not head else "left", overflow="fold")
     for number, result in enumerate(results, 1):
-        style = _STYLES[result.verdict]
-        table.add_row(str(number), Text(result.line.title), Text(result.verdict, style=style), _findings(result))
+        verdict = Text(result.verdict, style=_SHOWN[result.verdict][0])
+        table.add_row(str(number), Text(result.line.title), verdict, _findings(result))
     console.print(table)
     console.print(Text(summary(results)))
 
@@ -54,16 +43,11 @@ def _findings(result: LineResult) -> Text:
     text = Text()
     worst_first = sorted(result.findings, key=lambda finding: list(LineVerdict).index(finding.verdict))
     for position, finding in enumerate(worst_first):
-        text.append("\n" if position else "")
-        _append(text, finding)
+        style, mark, _, _ = _SHOWN[finding.verdict]
+        text.append("\n" if position else "").append(f"{mark} ", style=style).append(finding.fact)
+        if finding.fix:
+            text.append(f"\n  → {finding.fix}", style="cyan")
     return text
-
-
-def _append(text: Text, finding: AuditFinding) -> None:
-    text.append(f"{_MARKS[finding.verdict]} ", style=_STYLES[finding.verdict])
-    text.append(finding.fact)
-    if finding.fix:
-        text.append(f"\n  → {finding.fix}", style="cyan")
 
 
 def as_json(subject: AuditSubject, results: Sequence[LineResult]) -> dict[str, Any]:
@@ -103,7 +87,7 @@ def as_sarif(table_arn: str, results: Sequence[LineResult]) -> dict[str, Any]:
 
 
 def _result(index: int, table_arn: str, result: LineResult, finding: AuditFinding) -> dict[str, Any]:
-    kind, level = _KINDS[finding.verdict]
+    _, _, kind, level = _SHOWN[finding.verdict]
     text = f"{finding.fact}. Fix: {finding.fix}" if finding.fix else finding.fact
     place = {"artifactLocation": {"uri": result.line.where}, "region": {"startLine": 1}}
     return {

@@ -1,6 +1,6 @@
 """Lines of the checklist, findings about them, and verdicts."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -96,6 +96,12 @@ def not_applicable(reason: str) -> AuditFinding:
 def passed_unless(faults: Iterable[AuditFinding], fact: str) -> tuple[AuditFinding, ...]:
     """The faults, or `fact` as passed if there are none."""
     return tuple(faults) or (passed(fact),)
+
+
+def some(names: Sequence[str], most: int, separator: str = ", ") -> str:
+    """The first names, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return separator.join(names[:most]) + more
 
 
 def missing(fact: Missing) -> AuditFinding:

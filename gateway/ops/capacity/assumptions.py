@@ -1,18 +1,18 @@
 """Assumptions for what the model does not declare: write rates, skew, the shape of a day; a JSON file overrides
 them."""
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from gateway.errors import ConfigurationError
 from gateway.model.entity import Entity, Placement
 from gateway.model.model import Model
 from gateway.model.patterns import Listing, Traffic, reads_through
 from gateway.model.types import EnumOf
+from gateway.ops.json_file import read_json_file
 
 Share = Annotated[float, Field(ge=0, le=1)]
 PositiveShare = Annotated[float, Field(gt=0, le=1)]
@@ -52,6 +52,10 @@ class WriteOverride(_AssumptionPart):
     in_index: Mapping[str, Share] = {}  # by place in an index: the share of items with an entry there
 
 
+_DEFAULT_PATTERN: Final = PatternOverride()
+_DEFAULT_WRITE: Final = WriteOverride()
+
+
 class Around(_AssumptionPart):
     """What runs around the table, as the Terraform modules create it by default."""
 
@@ -88,26 +92,39 @@ class Assumptions(_AssumptionPart):
     event_bytes: Count = 1_500  # of a CloudTrail event of one request
     around: Around = Around()
 
+    def pattern(self, name: str) -> PatternOverride:
+        return self.patterns.get(name, _DEFAULT_PATTERN)
+
+    def write(self, entity: str) -> WriteOverride:
+        return self.writes.get(entity, _DEFAULT_WRITE)
+
+    def in_transaction(self, entity: Entity) -> bool:
+        transactional = self.write(entity.name).transactional
+        return not entity.batched if transactional is None else transactional
+
+    def with_record(self, entity: Entity) -> bool:
+        record = self.write(entity.name).record
+        return not entity.batched if record is None else record
+
+    def entry_share(self, entity: Entity, place: Placement) -> float:
+        """The share of the entity's items with an entry in this place of an index, as if all values were equally
+        frequent."""
+        share = self.write(entity.name).in_index.get(place.name)
+        if share is not None:
+            return share
+        if place.when is None:
+            return 1
+        kind = entity.attribute[place.when.attribute].type
+        return len(place.when.values) / len(kind.enum) if isinstance(kind, EnumOf) else 1
+
 
 DEFAULTS: Final = Assumptions()
-_DEFAULT_PATTERN: Final = PatternOverride()
-_DEFAULT_WRITE: Final = WriteOverride()
 _NEED_MORE: Final = 0.1  # an index usually contains what its lists show
 
 
 def read_assumptions(path: Path, model: Model) -> Assumptions:
     """The content of the file over the defaults; raises `ConfigurationError` with every fault in it."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise ConfigurationError([f"traffic file `{path}` cannot be read: {error}"]) from error
-    if not isinstance(content, dict):
-        raise ConfigurationError([f"traffic file `{path}` is not a JSON object"])
-    try:
-        assumed = Assumptions.model_validate(content)
-    except ValidationError as error:
-        faults = [f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()]
-        raise ConfigurationError(faults) from error
+    assumed = read_json_file(path, Assumptions, named="traffic file")
     faults = [
         *(f"patterns.{name}: there is no such pattern" for name in assumed.patterns if name not in model.patterns),
         *(f"writes.{name}: there is no such entity" for name in assumed.writes if name not in model.entities),
@@ -129,7 +146,7 @@ def _unknown_places(model: Model, assumed: Assumptions) -> Iterator[str]:
 
 
 def pattern_traffic(model: Model, name: str, assumed: Assumptions) -> Traffic:
-    declared, override = model.patterns[name].traffic, pattern_override(name, assumed)
+    declared, override = model.patterns[name].traffic, assumed.pattern(name)
     return Traffic(
         declared.per_second if override.per_second is None else override.per_second,
         declared.items if override.items is None else override.items,
@@ -137,43 +154,13 @@ def pattern_traffic(model: Model, name: str, assumed: Assumptions) -> Traffic:
     )
 
 
-def pattern_override(name: str, assumed: Assumptions) -> PatternOverride:
-    return assumed.patterns.get(name, _DEFAULT_PATTERN)
-
-
 def through_share(model: Model, listing: Listing, assumed: Assumptions) -> float:
     """The share of a listing's calls that reads its items from the table, since the index does not contain them."""
     if not reads_through(model, listing, model.entities[listing.entity].attribute.keys()):
         return 0
-    share = pattern_override(listing.name, assumed).through
+    share = assumed.pattern(listing.name).through
     bare = reads_through(model, listing, frozenset())  # not even the attributes that every row check needs
     return share if share is not None else 1 if bare else _NEED_MORE
-
-
-def write_override(entity: str, assumed: Assumptions) -> WriteOverride:
-    return assumed.writes.get(entity, _DEFAULT_WRITE)
-
-
-def in_transaction(entity: Entity, assumed: Assumptions) -> bool:
-    transactional = write_override(entity.name, assumed).transactional
-    return not entity.batched if transactional is None else transactional
-
-
-def with_record(entity: Entity, assumed: Assumptions) -> bool:
-    record = write_override(entity.name, assumed).record
-    return not entity.batched if record is None else record
-
-
-def entry_share(entity: Entity, place: Placement, assumed: Assumptions) -> float:
-    """The share of the entity's items with an entry in this place of an index, as if all values were equally
-    frequent."""
-    share = write_override(entity.name, assumed).in_index.get(place.name)
-    if share is not None:
-        return share
-    if place.when is None:
-        return 1
-    kind = entity.attribute[place.when.attribute].type
-    return len(place.when.values) / len(kind.enum) if isinstance(kind, EnumOf) else 1
 
 
 def entry_bytes(model: Model, entity: str, index: str, assumed: Assumptions) -> int:
@@ -190,7 +177,7 @@ def entry_bytes(model: Model, entity: str, index: str, assumed: Assumptions) -> 
 
 def write_traffic(model: Model, entity: str, assumed: Assumptions) -> Traffic:
     """Without a rate of its own: a share of the entity's reads, with items of the largest declared size."""
-    override = write_override(entity, assumed)
+    override = assumed.write(entity)
     about = [name for name, pattern in model.patterns.items() if pattern.entity == entity]
     reads = [pattern_traffic(model, name, assumed) for name in about]
     rate, size = sum(read.per_second for read in reads), max((read.item_bytes for read in reads), default=500)

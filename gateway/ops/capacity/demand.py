@@ -12,18 +12,14 @@ from gateway.ops.capacity.assumptions import (
     DEFAULTS,
     Assumptions,
     entry_bytes,
-    entry_share,
-    in_transaction,
-    pattern_override,
     pattern_traffic,
     through_share,
-    with_record,
-    write_override,
     write_traffic,
 )
 from gateway.store.capacity_units import index_write_units, item_write_units, query_units, read_units
 
 TABLE: Final = "table"
+Kind = Literal["read", "write"]
 _BATCH: Final = 100  # items that one BatchGetItem reads
 
 
@@ -33,7 +29,7 @@ class Consumption:
 
     name: str
     place: str
-    kind: Literal["read", "write"]
+    kind: Kind
     per_second: float
     each: float
     remark: str = ""
@@ -52,6 +48,9 @@ class Need:
     read: float = 0
     write: float = 0
 
+    def of(self, kind: Kind) -> float:
+        return self.read if kind == "read" else self.write
+
 
 @dataclass(frozen=True, slots=True)
 class Demand:
@@ -69,7 +68,7 @@ class Demand:
         needs = [self.need(place) for place in self.places]
         return Need(sum(need.read for need in needs), sum(need.write for need in needs))
 
-    def requests(self, kind: Literal["read", "write"]) -> float:
+    def requests(self, kind: Kind) -> float:
         """Requests per second."""
         return sum(row.per_second * row.requests for row in self.rows if row.kind == kind)
 
@@ -113,7 +112,7 @@ def _listing(model: Model, listing: Listing, assumed: Assumptions) -> Consumptio
     """Each shard may hold a whole page and is queried for one; a range of time buckets divides the page among them."""
     traffic, place = pattern_traffic(model, listing.name, assumed), model.place(listing)
     shards = place.shards.read if place.shards is not None else 1
-    buckets = pattern_override(listing.name, assumed).buckets if place.bucket is not None else 1
+    buckets = assumed.pattern(listing.name).buckets if place.bucket is not None else 1
     whole = query_units(traffic.items / buckets, traffic.item_bytes, strong=listing.strong)
     filtered, read = _filtered(listing, traffic, assumed)
     filtered_units = query_units(read / buckets, traffic.item_bytes, strong=listing.strong)
@@ -135,12 +134,12 @@ def _listing(model: Model, listing: Listing, assumed: Assumptions) -> Consumptio
 
 def _filtered(listing: Listing, traffic: Traffic, assumed: Assumptions) -> tuple[float, float]:
     """The share of calls that use a filter, and the items that such a call reads to fill its page."""
-    override = pattern_override(listing.name, assumed)
+    override = assumed.pattern(listing.name)
     return override.filtered if listing.filter else 0, min(listing.max_read, traffic.items / override.matches)
 
 
 def _counted(listing: Listing, rows: int, rate: float, assumed: Assumptions) -> Consumption:
-    share, units = pattern_override(listing.name, assumed).counted, rows * read_units(1, strong=listing.strong)
+    share, units = assumed.pattern(listing.name).counted, rows * read_units(1, strong=listing.strong)
     remark = f"`totalCount`: {rows} rows of the counter"
     return Consumption(listing.name, TABLE, "read", rate * share, units, remark, eventual=not listing.strong)
 
@@ -164,14 +163,14 @@ def _followed(model: Model, listing: Listing, rate: float, assumed: Assumptions)
 
 def write_rows(model: Model, entity: Entity, assumed: Assumptions) -> Iterator[Consumption]:
     """Writing an item also writes its copies, markers, record and index entries."""
-    traffic, override = write_traffic(model, entity.name, assumed), write_override(entity.name, assumed)
+    traffic, override = write_traffic(model, entity.name, assumed), assumed.write(entity.name)
     name, rate = f"write {entity.name}", traffic.per_second
     units, remark = _table_write(model, entity, traffic.item_bytes, assumed)
     yield Consumption(name, TABLE, "write", rate, units, remark)
     for index in dict.fromkeys(place.index for place in entity.placements if place.index is not None):
         places = [place for place in entity.placements if place.index == index]
         # two places in one index are alternatives: an item has at most one entry there
-        share = min(1.0, sum(entry_share(entity, place, assumed) for place in places))
+        share = min(1.0, sum(assumed.entry_share(entity, place) for place in places))
         units = index_write_units(entry_bytes(model, entity.name, index, assumed), override.moves) * share
         remark = f"{share:.0%} of the items, {override.moves:.0%} move"
         yield Consumption(name, capacity_of(model, index), "write", rate, units, remark, requests=0)
@@ -185,9 +184,9 @@ def capacity_of(model: Model, index: str | None) -> str:
 
 def _table_write(model: Model, entity: Entity, size: int, assumed: Assumptions) -> tuple[float, str]:
     copies, counters = len(entity.copies), len(model.counted.get(entity.name, ()))
-    transactional, record = in_transaction(entity, assumed), with_record(entity, assumed)
+    transactional, record = assumed.in_transaction(entity), assumed.with_record(entity)
     # an update that changes nothing counted writes no counter: this is an upper bound
-    records = write_override(entity.name, assumed).creates * len(entity.unique) + record + counters
+    records = assumed.write(entity.name).creates * len(entity.unique) + record + counters
     units = item_write_units(size, copies=copies, records=records, transactional=transactional)
     parts = ["the item", *([f"{copies} copies" if copies > 1 else "a copy"] if copies else [])]
     parts += ["unique values"] if entity.unique else []

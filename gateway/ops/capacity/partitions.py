@@ -8,15 +8,7 @@ from gateway.model.entity import Entity, Placement, Total
 from gateway.model.model import Model
 from gateway.model.patterns import Listing
 from gateway.model.types import Boolean, EnumOf
-from gateway.ops.capacity.assumptions import (
-    Assumptions,
-    entry_bytes,
-    entry_share,
-    in_transaction,
-    pattern_override,
-    write_override,
-    write_traffic,
-)
+from gateway.ops.capacity.assumptions import Assumptions, entry_bytes, write_traffic
 from gateway.ops.capacity.demand import TABLE, pattern_rows
 from gateway.store.capacity_units import index_write_units, write_units
 
@@ -97,7 +89,7 @@ def _reads(model: Model, entity: Entity, place: Placement, assumed: Assumptions)
         here = model.place(pattern) if isinstance(pattern, Listing) else model.entities[pattern.entity].primary
         if pattern.entity == entity.name and here is place:
             first = next(iter(pattern_rows(model, pattern, assumed)))
-            buckets = pattern_override(pattern.name, assumed).buckets if place.bucket is not None else 1
+            buckets = assumed.pattern(pattern.name).buckets if place.bucket is not None else 1
             shards = place.shards.read if place.shards is not None else _slots(model, entity, place)
             total += first.units / shards / buckets
     return total * share_of_busiest(entity, place, assumed)
@@ -105,12 +97,12 @@ def _reads(model: Model, entity: Entity, place: Placement, assumed: Assumptions)
 
 def _writes(model: Model, entity: Entity, place: Placement, assumed: Assumptions) -> float:
     """Units at all shards together; those of a time bucket all go to the current one."""
-    traffic, override = write_traffic(model, entity.name, assumed), write_override(entity.name, assumed)
+    traffic, override = write_traffic(model, entity.name, assumed), assumed.write(entity.name)
     if place.index is None:
-        units = float(write_units(traffic.item_bytes, transactional=in_transaction(entity, assumed)))
+        units = float(write_units(traffic.item_bytes, transactional=assumed.in_transaction(entity)))
     else:
         size = entry_bytes(model, entity.name, place.index, assumed)
-        units = index_write_units(size, override.moves) * entry_share(entity, place, assumed)
+        units = index_write_units(size, override.moves) * assumed.entry_share(entity, place)
     return traffic.per_second * units * share_of_busiest(entity, place, assumed)
 
 

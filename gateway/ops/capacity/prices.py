@@ -1,13 +1,12 @@
 """Prices with their date and source, from a file that can be replaced."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from gateway.errors import ConfigurationError
+from gateway.ops.json_file import read_json_file
 
 SHIPPED: Final = Path(__file__).parent / "prices.json"
 
@@ -103,10 +102,4 @@ class Prices(_PricePart):
 
 
 def read_prices(path: Path = SHIPPED) -> Prices:
-    try:
-        return Prices.model_validate(json.loads(path.read_text(encoding="utf-8")))
-    except ValidationError as error:
-        faults = [f"prices: {'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()]
-        raise ConfigurationError(faults) from error
-    except (OSError, ValueError, RecursionError) as error:
-        raise ConfigurationError([f"price file `{path}` cannot be read: {error}"]) from error
+    return read_json_file(path, Prices, named="price file", where="prices: ")

@@ -88,8 +88,6 @@ class Webhooks:
     tries: int = 8
     pause: Callable[[float], None] = time.sleep
     clock: Callable[[], float] = time.time
-    sent: int = 0
-    dead: int = 0
 
     def send(self, change: Mapping[str, Any]) -> bool:
         """Whether it was accepted; otherwise it is kept as a dead letter."""
@@ -103,7 +101,6 @@ class Webhooks:
                 problem = type(error).__name__
                 continue
             if 200 <= status < 300:
-                self.sent += 1
                 return True
             problem = f"status {status}"
             if status == _GONE:
@@ -116,4 +113,3 @@ class Webhooks:
         line = {"id": message.id, "problem": problem, "message": json.loads(message.body)}
         with self.dead_letters.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
-        self.dead += 1

@@ -66,14 +66,8 @@ class ProbeResult:
         return self.verdict == "held"
 
 
-@dataclass(frozen=True, slots=True)
-class _ProbeResponse:
-    """AWS's status, error name and message, and the rows in the response."""
-
-    outcome: Outcome
-    code: str
-    words: str = ""
-    rows: str = ""
+# the outcome, AWS's name of the error and its message, and the rows in the response
+_Response = tuple[Outcome, str, str, str]
 
 
 async def prove(client: DynamoDB, sessions: Sequence[Session], ground: Ground) -> tuple[ProbeResult, ...]:
@@ -119,8 +113,8 @@ def _scenes(sessions: Iterable[Session], ground: Ground) -> Iterable[tuple[Sessi
 async def _probe_result(
     client: DynamoDB, session: Session, scene: ProbeScene, probe: Probe, markers: Mapping[TenantId, str | None]
 ) -> ProbeResult:
-    answer = await _send(client, session, probe)
-    outcome, marks = answer.outcome, foreign_marks(session.tenant, markers, answer.rows, answer.words)
+    outcome, code, words, rows = await _send(client, session, probe)
+    marks = foreign_marks(session.tenant, markers, rows, words)
     expected = session.permissions.check(probe.operation, probe.body).allowed
     # If AWS refuses a malformed request, its authorization decision is unknown.
     agreed = outcome in ("refused", "failed") or expected == (outcome == "answered")
@@ -131,23 +125,21 @@ async def _probe_result(
         probe=probe,
         outcome=outcome,
         verdict=_verdict(probe, outcome, marks),
-        code=answer.code,
+        code=code,
         agreed=agreed,
         marks=marks,
     )
 
 
-async def _send(client: DynamoDB, session: Session, probe: Probe) -> _ProbeResponse:
+async def _send(client: DynamoDB, session: Session, probe: Probe) -> _Response:
     target = session.tenancy.target
     try:
         answer = await client.call(probe.operation, probe.body, credentials=session.credentials, target=target)
     except AwsError as error:
-        return _ProbeResponse(
-            _outcome(error), error.aws_code or type(error).__name__, error.detail, json.dumps(_items(error))
-        )
+        return _outcome(error), error.aws_code or type(error).__name__, error.detail, json.dumps(_items(error))
     except GatewayError as error:
-        return _ProbeResponse("failed", type(error).__name__, error.message)
-    return _ProbeResponse("answered", "", "", json.dumps(answer))
+        return "failed", type(error).__name__, error.message, ""
+    return "answered", "", "", json.dumps(answer)
 
 
 def _outcome(error: AwsError) -> Outcome:

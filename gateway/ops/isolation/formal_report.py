@@ -15,6 +15,7 @@ from gateway.iam.formal.explanations import ASSUMPTIONS, LEMMA, NOT_CLAIMED, Set
 from gateway.iam.formal.liveness import Use
 from gateway.iam.formal.proof import TheoremOutcome
 from gateway.iam.formal.solver.solver import Answer
+from gateway.ops.isolation.report import write_pages
 
 _SHOWN = 20
 _SETTLED: Final[Mapping[Settled, str]] = {
@@ -59,22 +60,10 @@ def _installed(package: str) -> str:
 
 
 def as_markdown(report: FormalReport) -> str:
+    assumptions = [f"- {assumption.text} ({_SETTLED[assumption.settled]})" for assumption in ASSUMPTIONS]
     lines = ["# Proof of isolation", "", _summary(report), ""]
-    lines += [
-        *_failures(report),
-        *_theorems(report.outcomes),
-        *_uses(report.uses),
-        "## The lemma",
-        "",
-        _lemma(report.lemma),
-        "",
-    ]
-    lines += [
-        "## Assumptions",
-        "",
-        *(f"- {assumption.text} ({_SETTLED[assumption.settled]})" for assumption in ASSUMPTIONS),
-        "",
-    ]
+    lines += [*_failures(report), *_theorems(report.outcomes), *_uses(report.uses)]
+    lines += ["## The lemma", "", _lemma(report.lemma), "", "## Assumptions", "", *assumptions, ""]
     lines += ["## Not claimed", "", *(f"- {text}" for text in NOT_CLAIMED), ""]
     lines += ["## What was proved, with what", "", "| document | SHA-256 |", "|---|---|"]
     lines += [f"| {name} | `{text}` |" for name, text in report.documents.items()]
@@ -102,11 +91,7 @@ def as_json(report: FormalReport) -> str:
 
 
 def write_formal_report(report: FormalReport, directory: Path) -> tuple[Path, Path]:
-    directory.mkdir(parents=True, exist_ok=True)
-    markdown, machine = directory / "proof.md", directory / "proof.json"
-    markdown.write_text(as_markdown(report), encoding="utf-8")
-    machine.write_text(as_json(report), encoding="utf-8")
-    return markdown, machine
+    return write_pages(directory / "proof", as_markdown(report), as_json(report))
 
 
 def _summary(report: FormalReport) -> str:
@@ -134,12 +119,7 @@ def _theorems(outcomes: Sequence[TheoremOutcome]) -> list[str]:
 
 def _uses(uses: Sequence[Use]) -> list[str]:
     failed = [use for use in uses if not use.held]
-    lines = [
-        "## Every access pattern and every mutation",
-        "",
-        _USES,
-        "",
-    ]
+    lines = ["## Every access pattern and every mutation", "", _USES, ""]
     lines += [f"- {use.role}: {use.name} ({use.operation}) is {_word(use.allowed)}" for use in failed[:_SHOWN]]
     return lines + ([""] if failed else [])
 

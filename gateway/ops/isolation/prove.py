@@ -1,7 +1,7 @@
 """Runs the attacks: sessions of every tenant in every role, all probes, a report on disk."""
 
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,10 +11,9 @@ from gateway.aws.wire.dynamodb import DynamoDB
 from gateway.errors import ConfigurationError
 from gateway.iam.policies.pattern_requests import SAMPLE_SUBJECT
 from gateway.identity.principal import Principal
-from gateway.model.model import Model
 from gateway.model.tenant import TenantId
 from gateway.ops.isolation.attack import Ground, ProbeResult, prove
-from gateway.ops.isolation.report import ProofReport, as_json, as_markdown, report
+from gateway.ops.isolation.report import ProofReport, as_json, as_markdown, report, write_pages
 
 _ISSUER = "isolation-proof"
 _LIFE = 3_600
@@ -42,17 +41,8 @@ async def proof(
     return report(opened, results, datetime.now(UTC))
 
 
-def unmarked(model: Model, tenants: Iterable[TenantId]) -> Ground:
-    """A ground for real tenants, whose rows have no marker: leaks are recognised by partition keys."""
-    return Ground(model, dict.fromkeys(tenants))
-
-
 def write_report(result: ProofReport, directory: Path) -> tuple[Path, Path]:
-    directory.mkdir(parents=True, exist_ok=True)
-    markdown, machine = directory / "isolation.md", directory / "isolation.json"
-    markdown.write_text(as_markdown(result), encoding="utf-8")
-    machine.write_text(as_json(result), encoding="utf-8")
-    return markdown, machine
+    return write_pages(directory / "isolation", as_markdown(result), as_json(result))
 
 
 async def _open(sessions: Sessions, tenant: TenantId, role: str) -> Session:

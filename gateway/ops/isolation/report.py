@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from gateway.aws.sts.session import Session
@@ -76,6 +77,16 @@ def _record(result: ProbeResult) -> dict[str, Any]:
 def as_markdown(proof: ProofReport) -> str:
     lines = ["# Proof of isolation", "", _summary(proof), "", _READING, "", *_table(proof.results), ""]
     return "\n".join([*lines, *_policies(proof.policies), "", *_failures(proof.results)]).rstrip() + "\n"
+
+
+def write_pages(path: Path, markdown: str, machine: str) -> tuple[Path, Path]:
+    """Writes both forms of a report next to each other."""
+    pages = {path.with_suffix(".md"): markdown, path.with_suffix(".json"): machine}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for page, text in pages.items():
+        page.write_text(text, encoding="utf-8")
+    first, second = pages
+    return first, second
 
 
 def _summary(proof: ProofReport) -> str:

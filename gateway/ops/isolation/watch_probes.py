@@ -74,7 +74,6 @@ class _Watcher:
     variables: Mapping[str, str]
     refusal: str = ""
     events: list[dict[str, Any]] = field(default_factory=list)
-    subscription: Subscription | None = None
     begun: asyncio.Event = field(default_factory=asyncio.Event)
 
     def may_see(self, item: _MarkedItem) -> bool:
@@ -161,7 +160,6 @@ async def _open(ground: WatchGround, watch: Watch, watcher: _Watcher, opened: Ex
     if isinstance(started, HttpResponse):
         watcher.refusal = ", ".join(started.codes)
         return None
-    watcher.subscription = started
     opened.callback(started.close)
     listening = asyncio.get_running_loop().create_task(watcher.listen(started))
     # one after another: hundreds of concurrent first reads would exceed the limits

@@ -6,8 +6,9 @@ labels is bounded, because callers choose them.
 
 import time
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 
 from prometheus_client import CollectorRegistry, Gauge, generate_latest
@@ -38,6 +39,11 @@ class _Counted(Collector):
 
     def collect(self) -> Iterator[Metric]:
         yield CounterMetricFamily(self.name, self.meaning, self.value())
+
+
+def _attribute(counts: Callable[[], object], name: str) -> float:
+    value: float = getattr(counts(), name)
+    return value
 
 
 class _Sum:
@@ -177,6 +183,11 @@ class Metrics(Collector):
     def counter(self, name: str, meaning: str, value: Callable[[], float]) -> None:
         """Registers a counter that is kept elsewhere."""
         self._registry.register(_Counted(name, meaning, value))
+
+    def counters(self, prefix: str, counts: Callable[[], object], meanings: Mapping[str, str]) -> None:
+        """Registers counters that are kept as attributes of one object, whose names are without the prefix."""
+        for name, meaning in meanings.items():
+            self.counter(name, meaning, partial(_attribute, counts, name.removeprefix(prefix)))
 
     def collect_from(self, collector: Collector) -> None:
         self._registry.register(collector)

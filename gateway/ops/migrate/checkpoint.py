@@ -4,9 +4,11 @@ import json
 import os
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from gateway.errors import ConfigurationError
 
@@ -29,7 +31,7 @@ class Checkpoint:
     table: str
     fingerprint: str
     tenant: str | None
-    segments: list[ScanSegment] = field(default_factory=list)
+    segments: list[ScanSegment]
 
     @property
     def done(self) -> bool:
@@ -46,14 +48,8 @@ def load(path: Path, expected: Checkpoint) -> Checkpoint:
         return expected
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        stored = Checkpoint(
-            content["table"],
-            content["fingerprint"],
-            content["tenant"],
-            [ScanSegment(**segment) for segment in content["segments"]],
-        )
-        form = content["form"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        stored, form = msgspec.convert(content, Checkpoint), content["form"]
+    except (OSError, ValueError, KeyError) as error:
         raise ConfigurationError([f"checkpoint `{path}` cannot be read: {error}"]) from error
     same = (stored.table, stored.fingerprint, stored.tenant) == (expected.table, expected.fingerprint, expected.tenant)
     if form != _FORM or not same:

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from rich.console import Console
@@ -52,22 +51,6 @@ def counted_bar(console: Console, counts: str) -> Progress:
         TimeRemainingColumn(),
     )
     return Progress(*columns, console=console, disable=not console.is_terminal)
-
-
-class Bar:
-    def __init__(self, progress: Progress, total: int | None) -> None:
-        self._progress = progress
-        self._task = progress.add_task("items", total=total, repaired=0, wrong=0)
-
-    def show(self, tally: MigrationTally) -> None:
-        self._progress.update(self._task, completed=tally.scanned, repaired=tally.repaired, wrong=tally.wrong)
-
-
-@contextmanager
-def bar(console: Console, total: int | None) -> Iterator[Bar]:
-    """`total` is the item count of DynamoDB, which may be hours old."""
-    with counted_bar(console, "wrong {task.fields[wrong]}, repaired {task.fields[repaired]}") as progress:
-        yield Bar(progress, total)
 
 
 def summary(tally: MigrationTally, units: float) -> Iterator[str]:

@@ -18,7 +18,7 @@ from gateway.model.tenant import tenant_id
 from gateway.ops.migrate.backfill import Backfill
 from gateway.ops.migrate.checkpoint import Checkpoint, Saver, ScanSegment, load
 from gateway.ops.migrate.plan import MigrationPlan, plan
-from gateway.ops.migrate.progress import bar, summary
+from gateway.ops.migrate.progress import counted_bar, summary
 from gateway.ops.migrate.row_checker import RowChecker, RowFault
 from gateway.ops.migrate.scan import Pace, Walk
 from gateway.ops.migrate.source import Keys, MigrationSource, OperatorCredentials
@@ -29,6 +29,7 @@ OnSignal = Callable[[Callable[[], None]], AbstractContextManager[object]]
 
 _MAX_SEGMENTS = 256
 _INTERRUPTED = 130
+_COUNTS = "wrong {task.fields[wrong]}, repaired {task.fields[repaired]}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,8 +111,12 @@ class _Run:
             if self._writes and state.done:
                 self._say(f"already done according to `{self.options.checkpoint}`: verify it, or remove the file")
                 return 0
-            with bar(self.console, await self._total(source)) as shown:
-                backfill.on_page = lambda: shown.show(backfill.tally)
+            with counted_bar(self.console, _COUNTS) as bar:
+                tally, total = backfill.tally, await self._total(source)
+                task = bar.add_task("items", total=total, repaired=0, wrong=0)
+                backfill.on_page = lambda: bar.update(
+                    task, completed=tally.scanned, repaired=tally.repaired, wrong=tally.wrong
+                )
                 await self._go_through(backfill, state)
         for line in summary(backfill.tally, pace.spent):
             self._say(line)
@@ -156,6 +161,7 @@ class _Run:
             saver.save(state)
 
     async def _total(self, source: MigrationSource) -> int | None:
+        """The item count of DynamoDB, which may be hours old."""
         try:
             answer = await source.call("DescribeTable", {"TableName": self.options.table})
         except GatewayError:

@@ -53,39 +53,33 @@ class MigrationSource:
         return await self.client.call(operation, body, credentials=await self.keys.credentials(), target=self.target)
 
 
+@dataclass(slots=True)
 class OperatorCredentials(Keys):
     """The credentials that boto3 finds for the operator, or those of a role assumed with them."""
 
-    def __init__(
-        self,
-        session: boto3.Session,
-        role_arn: str | None = None,
-        sts_endpoint: str | None = None,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        self._session = session
-        self._role_arn = role_arn
-        self._sts_endpoint = sts_endpoint
-        self._clock = clock
-        self._assumed: Credentials | None = None
+    session: boto3.Session
+    role_arn: str | None = None
+    sts_endpoint: str | None = None
+    clock: Callable[[], float] = time.time
+    _assumed: Credentials | None = None
 
     async def credentials(self) -> Credentials:
-        if self._role_arn is None:
+        if self.role_arn is None:
             return await asyncio.to_thread(self._own)
         assumed = self._assumed
-        if assumed is None or assumed.expires_at - self._clock() < _RENEW_SECONDS:
-            assumed = self._assumed = await asyncio.to_thread(self._assume, self._role_arn)
+        if assumed is None or assumed.expires_at - self.clock() < _RENEW_SECONDS:
+            assumed = self._assumed = await asyncio.to_thread(self._assume, self.role_arn)
         return assumed
 
     def _own(self) -> Credentials:
-        credentials = self._session.get_credentials()
+        credentials = self.session.get_credentials()
         frozen = credentials.get_frozen_credentials() if credentials is not None else None
         if frozen is None or not frozen.access_key or not frozen.secret_key:
             raise ConfigurationError(["no AWS credentials of your own were found: set a profile or the environment"])
         return Credentials(frozen.access_key, frozen.secret_key, frozen.token)
 
     def _assume(self, role_arn: str) -> Credentials:
-        client: STSClient = self._session.client("sts", endpoint_url=self._sts_endpoint)
+        client: STSClient = self.session.client("sts", endpoint_url=self.sts_endpoint)
         try:
             credentials = client.assume_role(RoleArn=role_arn, RoleSessionName=_SESSION)["Credentials"]
         except (BotoCoreError, ClientError) as error:

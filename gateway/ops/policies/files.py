@@ -38,7 +38,7 @@ def texts(model: Model) -> dict[str, str]:
 def write_policies(directory: Path, model: Model) -> list[str]:
     """Writes missing and stale files; returns their names."""
     directory.mkdir(parents=True, exist_ok=True)
-    changed = {name: text for name, text in texts(model).items() if _read(directory / name) != text}
+    changed = {name: text for name, text in texts(model).items() if text_of(directory / name) != text}
     for name, text in changed.items():
         (directory / name).write_text(text, encoding="utf-8", newline="\n")
     return list(changed)
@@ -103,7 +103,7 @@ def _faults(directory: Path, expected: Mapping[str, Any]) -> list[str]:
 
 
 def _fault(path: Path, expected: Mapping[str, Any]) -> str | None:
-    text = _read(path)
+    text = text_of(path)
     if text is None:
         return f"policy file `{path}` cannot be read"
     try:
@@ -129,7 +129,7 @@ def _by_sid(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _difference(path: Path, expected: str) -> str | None:
-    text = _read(path)
+    text = text_of(path)
     if text == expected:
         return None
     if text is None:
@@ -138,7 +138,8 @@ def _difference(path: Path, expected: str) -> str | None:
     return "\n".join([f"{path.name}: stale", *(f"  {line}" for line in islice(lines, _SHOWN_LINES))])
 
 
-def _read(path: Path) -> str | None:
+def text_of(path: Path) -> str | None:
+    """None if the file cannot be read."""
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):

@@ -87,7 +87,7 @@ class PoolCheck:
             try:
                 sessions[role] = await open_session(principal)
             except GatewayError as error:
-                return (_session_fault(pool.tenancy, error),)
+                return (PoolFault("session", *_session_fault(pool.tenancy, error)),)
         for read in reads:
             if read.index is None and (fault := await self._table(sessions[read.role], read)) is not None:
                 return (fault,)
@@ -98,14 +98,18 @@ class PoolCheck:
         spec = self.model.table
         key = sample_requests.key(spec, partition(session.tenant, read.path), _ABSENT)
         body = sample_requests.get(session.tenancy.table, key, (spec.pk, spec.sk))
-        error = await self._read(session, "GetItem", body)
-        return _table_fault(session.tenancy, error) if error is not None else None
+        error, tenancy = await self._read(session, "GetItem", body), session.tenancy
+        if error is None:
+            return None
+        return PoolFault("table", *(_common_fault(tenancy, error) or _table_fault(tenancy, error)))
 
     async def _index(self, session: Session, read: SampleRead, name: str) -> PoolFault | None:
         spec, pk = self.model.table, partition(session.tenant, read.path)
         body = sample_requests.query(session.tenancy.table, spec, pk, (spec.pk, spec.sk), name)
-        error = await self._read(session, "Query", {**body, "Limit": 1})
-        return _index_fault(session.tenancy, name, error) if error is not None else None
+        error, tenancy = await self._read(session, "Query", {**body, "Limit": 1}), session.tenancy
+        if error is None:
+            return None
+        return PoolFault(f"index {name}", *(_common_fault(tenancy, error) or _index_fault(tenancy, name, error)))
 
     async def _read(self, session: Session, operation: str, body: dict[str, Any]) -> GatewayError | None:
         verdict = session.permissions.check(operation, body)
@@ -146,61 +150,52 @@ def _reads_everything(role: GatewayRole) -> bool:
     return any("GetItem" in grant.actions and grant.paths is None for grant in role.grants)
 
 
-def _session_fault(tenancy: Tenancy, error: GatewayError) -> PoolFault:
-    where, region = "session", tenancy.sts_region
+def _session_fault(tenancy: Tenancy, error: GatewayError) -> tuple[Cause, str]:
+    region = tenancy.sts_region
     if _other_region(error):
-        return PoolFault(
-            where,
-            "region",
-            f"region: STS does not serve `{region}`: the region is wrong or not enabled for the account",
-        )
+        return "region", f"region: STS does not serve `{region}`: the region is wrong or not enabled for the account"
     match error:
         case AccessDenied():
             reasons = "it does not exist, does not trust the role that the gateway runs in, or requires an external_id"
-            return PoolFault(where, "role", f"tenant_role_arn: `{tenancy.role_arn}` cannot be assumed: {reasons}")
+            return "role", f"tenant_role_arn: `{tenancy.role_arn}` cannot be assumed: {reasons}"
         case ConnectionBroken() | AnswerLate():
-            return PoolFault(where, "endpoint", f"sts_endpoint: STS in `{region}` does not respond: {_detail(error)}")
+            return "endpoint", f"sts_endpoint: STS in `{region}` does not respond: {_detail(error)}"
         case InvalidRequest():
-            return PoolFault(where, "policy", f"policies_dir: STS refuses the session policy: {_detail(error)}")
-    return PoolFault(where, "other", _detail(error))
+            return "policy", f"policies_dir: STS refuses the session policy: {_detail(error)}"
+    return "other", _detail(error)
 
 
-def _table_fault(tenancy: Tenancy, error: GatewayError) -> PoolFault:
-    where, table, region = "table", tenancy.table, tenancy.target.region
-    if (common := _common_fault(tenancy, where, error)) is not None:
-        return common
+def _table_fault(tenancy: Tenancy, error: GatewayError) -> tuple[Cause, str]:
+    table, region = tenancy.table, tenancy.target.region
     match error:
         case TableMissing():
-            return PoolFault(where, "table", f"table_name: there is no table `{table}` in `{region}`")
+            return "table", f"table_name: there is no table `{table}` in `{region}`"
         case AccessDenied():
             reasons = "table_name, region or tenant_role_arn belongs to another deployment"
-            return PoolFault(where, "table", f"table_name: the role may not read `{table}` in `{region}`: {reasons}")
+            return "table", f"table_name: the role may not read `{table}` in `{region}`: {reasons}"
         case InvalidRequest():
-            return PoolFault(where, "table", f"table_name: `{table}` does not have the model's keys: {_detail(error)}")
-    return PoolFault(where, "other", _detail(error))
+            return "table", f"table_name: `{table}` does not have the model's keys: {_detail(error)}"
+    return "other", _detail(error)
 
 
-def _index_fault(tenancy: Tenancy, name: str, error: GatewayError) -> PoolFault:
-    where = f"index {name}"
-    if (common := _common_fault(tenancy, where, error)) is not None:
-        return common
+def _index_fault(tenancy: Tenancy, name: str, error: GatewayError) -> tuple[Cause, str]:
     if isinstance(error, TableMissing | AccessDenied | InvalidRequest):
         # the table was read, so the role and the region are right
         reasons = "it does not exist, is still being built, has other keys, or the role's policy does not name it"
-        message = f"index `{name}` of `{tenancy.table}` cannot be read: {reasons}: {_detail(error)}"
-        return PoolFault(where, "index", message)
-    return PoolFault(where, "other", _detail(error))
+        return "index", f"index `{name}` of `{tenancy.table}` cannot be read: {reasons}: {_detail(error)}"
+    return "other", _detail(error)
 
 
-def _common_fault(tenancy: Tenancy, where: str, error: GatewayError) -> PoolFault | None:
+def _common_fault(tenancy: Tenancy, error: GatewayError) -> tuple[Cause, str] | None:
+    """What may be wrong with any read; it is looked for first."""
     target = tenancy.target
     if _other_region(error):
-        return PoolFault(where, "region", f"region: `{target.url}` does not serve `{target.region}`")
+        return "region", f"region: `{target.url}` does not serve `{target.region}`"
     match error:
         case ConnectionBroken() | AnswerLate() | DeadlineExceeded():
-            return PoolFault(where, "endpoint", f"dynamodb_endpoint: `{target.url}` does not respond: {_detail(error)}")
+            return "endpoint", f"dynamodb_endpoint: `{target.url}` does not respond: {_detail(error)}"
         case KeyInaccessible():
-            return PoolFault(where, "key", f"the encryption key of `{tenancy.table}` cannot be used: {_detail(error)}")
+            return "key", f"the encryption key of `{tenancy.table}` cannot be used: {_detail(error)}"
     return None
 
 

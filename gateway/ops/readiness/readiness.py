@@ -8,7 +8,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from gateway.backoff import exponential
@@ -45,23 +45,19 @@ class ReadinessReport:
         }
 
 
+@dataclass(slots=True)
 class Readiness:
-    def __init__(
-        self,
-        pools: Sequence[TenantPool],
-        faults: Faults,
-        *,
-        clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-    ) -> None:
-        self._pools = tuple(pools)
-        self._faults = faults
-        self._clock = clock
-        self._sleep = sleep
-        self._checking = asyncio.Lock()
-        self._last: tuple[float, ReadinessReport] | None = None
+    pools: Sequence[TenantPool]
+    faults: Faults
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    ready: bool = False
+    _checking: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _last: tuple[float, ReadinessReport] | None = None
+
+    def __post_init__(self) -> None:
         # without a tenant to check as, there is nothing to wait for
-        self.ready = not any(pool.required for pool in self._pools)
+        self.ready = not any(pool.required for pool in self.pools)
 
     async def until_ready(self) -> None:
         """Checks at the start and repeats until everything is reachable."""
@@ -69,23 +65,23 @@ class Readiness:
             _log.warning("the table that pooled tenants share is not checked: readiness_tenant is not set")
         attempt = 0
         while not (await self.check()).serves:
-            await self._sleep(exponential(attempt, _FIRST_PAUSE, _LONGEST_PAUSE))
+            await self.sleep(exponential(attempt, _FIRST_PAUSE, _LONGEST_PAUSE))
             self._last = None
             attempt += 1
 
     async def check(self) -> ReadinessReport:
         """The current state; results are cached for a few seconds, so that frequent checks cost nothing."""
         async with self._checking:
-            if self._last is None or self._clock() - self._last[0] >= _KEEP_SECONDS:
+            if self._last is None or self.clock() - self._last[0] >= _KEEP_SECONDS:
                 report = await self._checked()
-                self._last = self._clock(), report
+                self._last = self.clock(), report
             return self._last[1]
 
     async def _checked(self) -> ReadinessReport:
-        required = await self._all([pool for pool in self._pools if pool.required])
+        required = await self._all([pool for pool in self.pools if pool.required])
         # a silo that does not respond must not delay the others
         self.ready = self.ready or ReadinessReport(required).serves
-        return ReadinessReport((*required, *await self._all([pool for pool in self._pools if not pool.required])))
+        return ReadinessReport((*required, *await self._all([pool for pool in self.pools if not pool.required])))
 
     async def _all(self, pools: Sequence[TenantPool]) -> Found:
         results = await asyncio.gather(*(self._one(pool) for pool in pools))
@@ -93,7 +89,7 @@ class Readiness:
 
     async def _one(self, pool: TenantPool) -> tuple[PoolFault, ...]:
         try:
-            faults = await self._faults(pool)
+            faults = await self.faults(pool)
         except Exception:  # INVARIANT: a check that fails is a fault
             _log.exception("%s could not be checked", pool.name)
             return (PoolFault("check", "other", "the check itself failed"),)

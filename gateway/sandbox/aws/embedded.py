@@ -3,20 +3,20 @@
 import asyncio
 import base64
 import hashlib
-import io
 import json
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from time import monotonic
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from moto.core.base_backend import BackendDict
 from moto.dynamodb.models import dynamodb_backends
 from moto.dynamodbstreams.models import dynamodbstreams_backends
 from moto.moto_server.werkzeug_app import create_backend_app
+from werkzeug.test import create_environ, run_wsgi_app
 
-from gateway.sandbox.aws.embedded_stream import StreamControl, streamed_tables, streams_with_shards
-from gateway.sandbox.aws.engine import API, STREAMS_API, EngineResponse
+from gateway.sandbox.aws.embedded_stream import streamed_tables, streams_with_shards
+from gateway.sandbox.aws.engine import STREAMS_API, EngineResponse
 from gateway.sandbox.aws.faster_moto import copied_once, speed_up
 from gateway.sandbox.aws.request_checks import check_start_schema
 from gateway.sandbox.aws.responses import AwsFault
@@ -60,9 +60,6 @@ class Replays:
         return previous.answer
 
 
-T = TypeVar("T")
-
-
 class Embedded:
     """Keeps nothing on disk. Two engines in one process need different accounts, because moto's state is global."""
 
@@ -74,16 +71,11 @@ class Embedded:
         self._thread = ThreadPoolExecutor(1, "moto")
         speed_up()
         streams_with_shards()
-        self._apps = {API: create_backend_app("dynamodb")}
+        self._app = create_backend_app("dynamodb")
         self._streams = SandboxStreams(lambda: streamed_tables(account, region))
 
     async def call(self, target: str, body: bytes) -> EngineResponse:
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._run, target, body)
-
-    async def control_stream(self, table: str, act: Callable[[StreamControl], T]) -> T:
-        """Splits, closes or trims the stream of a table, or expires items: events that happen by themselves on AWS."""
-        control = StreamControl(self._account, self._region, table)
-        return await asyncio.get_running_loop().run_in_executor(self._thread, act, control)
 
     async def close(self) -> None:
         self._thread.shutdown()
@@ -120,37 +112,17 @@ class Embedded:
         return tables.get(name.rpartition("/")[2]) if isinstance(name, str) else None
 
     def _call(self, target: str, body: bytes) -> EngineResponse:
-        lines: list[str] = []
-        content: list[bytes] = []
-
-        def start(line: str, headers: list[tuple[str, str]], error: Any = None, /) -> Callable[[bytes], object]:
-            lines.append(line)
-            return content.append
-
-        app = self._apps[target.partition(".")[0]]
-        content.extend(app(self._environ(target, body), start))
-        return EngineResponse(int(lines[-1].split(" ", 1)[0]), b"".join(content))
-
-    def _environ(self, target: str, body: bytes) -> dict[str, Any]:
         scope = f"Credential=SANDBOX/20260101/{self._region}/dynamodb/aws4_request"
-        return {
-            "REQUEST_METHOD": "POST",
-            "PATH_INFO": "/",
-            "QUERY_STRING": "",
-            "SERVER_NAME": "localhost",
-            "SERVER_PORT": "80",
-            "SERVER_PROTOCOL": "HTTP/1.1",
-            "CONTENT_TYPE": "application/x-amz-json-1.0",
-            "CONTENT_LENGTH": str(len(body)),
-            "HTTP_HOST": "localhost",
+        headers = {
             # moto reads only the region from the signature
-            "HTTP_AUTHORIZATION": f"AWS4-HMAC-SHA256 {scope}, SignedHeaders=host, Signature=none",
-            "HTTP_X_AMZ_TARGET": target,
-            "HTTP_X_MOTO_ACCOUNT_ID": self._account,
-            "wsgi.url_scheme": "http",
-            "wsgi.input": io.BytesIO(body),
-            "wsgi.errors": io.StringIO(),
+            "Authorization": f"AWS4-HMAC-SHA256 {scope}, SignedHeaders=host, Signature=none",
+            "Content-Type": "application/x-amz-json-1.0",
+            "X-Amz-Target": target,
+            "X-Moto-Account-Id": self._account,
         }
+        environ = create_environ(method="POST", headers=headers, data=body)
+        content, status, _ = run_wsgi_app(self._app, environ, buffered=True)
+        return EngineResponse(int(status.split(" ", 1)[0]), b"".join(content))
 
 
 def _base64(value: bytes) -> str:

@@ -1,7 +1,6 @@
 """The stream of an embedded table: moto calls it at every write, and it writes the log that readers see."""
 
 from collections.abc import Iterator
-from time import time
 from typing import Any
 
 import moto.dynamodb.models.table as moto_table
@@ -68,34 +67,3 @@ def streamed_tables(account: str, region: str) -> Iterator[EmbeddedStream]:
     for table in [*dynamodb_backends[account][region].tables.values()]:
         if isinstance(table.stream_shard, EmbeddedStream) and table.latest_stream_label:
             yield table.stream_shard
-
-
-class StreamControl:
-    """Triggers stream events that happen by themselves on AWS, for tests."""
-
-    def __init__(self, account: str, region: str, table: str) -> None:
-        self.table = dynamodb_backends[account][region].tables[table]
-        stream = self.table.stream_shard
-        if not isinstance(stream, EmbeddedStream):
-            raise TypeError(f"the table `{table}` has no stream")
-        self.stream = stream
-
-    @property
-    def log(self) -> StreamLog:
-        return self.stream.log
-
-    def expire(self) -> int:
-        """Removes the items whose time to live has passed, as DynamoDB does eventually; returns their number."""
-        name, now = str(self.table.ttl.get("AttributeName")), time()
-        over = [
-            (item.hash_key, item.range_key)
-            for item in self.table.all_items()
-            if name in item.attrs and float(item.attrs[name].value) < now
-        ]
-        self.stream.expiring = True
-        try:
-            for key in over:
-                self.table.delete_item(*key)
-        finally:
-            self.stream.expiring = False
-        return len(over)

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,16 +27,10 @@ STREAM_ROLE = "gateway-stream"
 GATEWAY_ROLE = "gateway"
 
 
-@dataclass(frozen=True, slots=True)
-class AccountPolicies:
-    """The policies stored in IAM. Session policies are not among them, because the caller of AssumeRole sends its
-    own."""
-
-    tenant: PolicyDocument
-    trust: PolicyDocument
-    boundary: PolicyDocument
-    gateway: PolicyDocument
-    stream: PolicyDocument
+_STORED = (TENANT_FILE, TRUST_FILE, BOUNDARY_FILE, GATEWAY_FILE, STREAM_FILE)
+AccountPolicies = Mapping[str, PolicyDocument]
+"""The policies stored in IAM, by file. Session policies are not among them, because the caller of AssumeRole sends its
+own."""
 
 
 def deployment_of(account: str, region: str, table: str) -> Deployment:
@@ -55,7 +48,7 @@ def read_policies(deployment: Deployment, model: Model, directory: Path | None =
     generated: Mapping[str, Any] = documents(model) if directory is None else {}
     parsed: dict[str, PolicyDocument] = {}
     faults: list[str] = []
-    for name in (TENANT_FILE, TRUST_FILE, BOUNDARY_FILE, GATEWAY_FILE, STREAM_FILE):
+    for name in _STORED:
         try:
             text = json.dumps(generated[name]) if directory is None else (directory / name).read_text(encoding="utf-8")
             parsed[name] = parse(render_text(text, deployment), kind_of(name))
@@ -63,14 +56,14 @@ def read_policies(deployment: Deployment, model: Model, directory: Path | None =
             faults.append(f"policy `{(directory or Path()) / name}`: {error}")
     if faults:
         raise ConfigurationError(faults)
-    return AccountPolicies(*parsed.values())
+    return parsed
 
 
 def account_with(deployment: Deployment, policies: AccountPolicies) -> Account:
-    role = AccountRole(
-        trust.AssumableRole(deployment.tenant_role, policies.trust), (policies.tenant,), policies.boundary
-    )
-    reader = AccountRole(trust.AssumableRole(stream_role(deployment), _reader_trust(deployment)), (policies.stream,))
+    trusted = trust.AssumableRole(deployment.tenant_role, policies[TRUST_FILE])
+    role = AccountRole(trusted, (policies[TENANT_FILE],), policies[BOUNDARY_FILE])
+    trusted = trust.AssumableRole(stream_role(deployment), _reader_trust(deployment))
+    reader = AccountRole(trusted, (policies[STREAM_FILE],))
     roles = {deployment.tenant_role: role, stream_role(deployment): reader}
     return Account(deployment.account, deployment.region, roles)
 
@@ -89,4 +82,4 @@ def gateway_caller(account: Account, deployment: Deployment, policies: AccountPo
     """The sandbox's gateway reads the stream inside its process, so it may assume that role too."""
     clause = {"Sid": "Inside", "Effect": "Allow", "Action": "sts:AssumeRole", "Resource": stream_role(deployment)}
     inside = parse({"Version": VERSION, "Statement": [clause]}, "identity")
-    return role_holder(account, GATEWAY_ROLE, (policies.gateway, inside))
+    return role_holder(account, GATEWAY_ROLE, (policies[GATEWAY_FILE], inside))

@@ -22,6 +22,7 @@ from gateway.iam.language.evaluator import evaluate
 from gateway.iam.language.verdict import Allow, Authorisation
 from gateway.sandbox.aws.account import Account, KeyHolder, Registry, same_token
 from gateway.sandbox.aws.responses import element, request_id
+from gateway.sandbox.aws.sigv4 import signature_of
 
 MAX_BYTES: Final = 100_000_000
 _STAMP: Final = "%Y%m%dT%H%M%SZ"
@@ -180,11 +181,7 @@ def _signature(http: HttpRequest, path: str, query: Mapping[str, str], names: li
     head = "".join(f"{name}:{' '.join(http.headers.get(name, '').split())}\n" for name in sorted(names))
     canonical = f"{http.method}\n{path}\n{written}\n{head}\n{';'.join(names)}\nUNSIGNED-PAYLOAD"
     scope = query["X-Amz-Credential"].split("/", 1)[1]
-    hashed = hashlib.sha256(canonical.encode()).hexdigest()
-    key = f"AWS4{secret}".encode()
-    for part in scope.split("/"):
-        key = hmac.digest(key, part.encode(), "sha256")
-    return hmac.digest(key, f"AWS4-HMAC-SHA256\n{query['X-Amz-Date']}\n{scope}\n{hashed}".encode(), "sha256").hex()
+    return signature_of(canonical.encode(), query["X-Amz-Date"], scope, secret)
 
 
 async def _body(http: HttpRequest) -> bytes:

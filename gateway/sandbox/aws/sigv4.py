@@ -97,11 +97,15 @@ def _signature(request: Request, claim: Claim, secret: str) -> str:
     digest = hashlib.sha256(request.body).hexdigest()
     canonical = f"POST\n/\n\n{lines}\n{';'.join(claim.headers)}\n{digest}"
     # header values are bytes, and latin-1 preserves each of them
-    hashed = hashlib.sha256(canonical.encode("latin-1")).hexdigest()
-    to_sign = f"{_ALGORITHM}\n{claim.stamp}\n{claim.scope}\n{hashed}"
+    return signature_of(canonical.encode("latin-1"), claim.stamp, claim.scope, secret)
+
+
+def signature_of(canonical: bytes, stamp: str, scope: str, secret: str) -> str:
+    """The signature of a request in its canonical form; each part of the scope derives another key."""
     key = f"AWS4{secret}".encode()
-    for part in (claim.day, claim.region, claim.api, "aws4_request"):
+    for part in scope.split("/"):
         key = hmac.digest(key, part.encode(), "sha256")
+    to_sign = f"{_ALGORITHM}\n{stamp}\n{scope}\n{hashlib.sha256(canonical).hexdigest()}"
     return hmac.digest(key, to_sign.encode(), "sha256").hex()
 
 

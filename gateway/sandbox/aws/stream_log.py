@@ -68,9 +68,6 @@ class StreamLog:
             case [*_, {"eventName": "INSERT", "dynamodb": {"Keys": last}}] as records if last == keys:
                 del records[-1]
 
-    def open_shards(self) -> list[str]:
-        return [shard.id for shard in self.shards.values() if shard.end is None]
-
     def split(self, shard_id: str) -> list[str]:
         """Closes the shard; two children continue with half of its partitions each."""
         shard = self._close(shard_id)

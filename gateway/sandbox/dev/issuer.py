@@ -83,16 +83,26 @@ def routes(issuer: TokenIssuer) -> list[Route]:
     async def keys(request: Request) -> Response:
         return JSONResponse(issuer.jwks())
 
-    async def token(request: Request) -> Response:
+    def token(body: bytes) -> dict[str, Any]:
+        values = token_request(body)
+        life = values.get("seconds", LIFE_SECONDS)
+        signed = issuer.token(values["tenant"], values["role"], values.get("subject"), life)
+        return {"token": signed, "expires_in": life}
+
+    return [Route(JWKS_PATH, keys), signing_route("token", token)]
+
+
+def signing_route(name: str, sign: Callable[[bytes], dict[str, Any]]) -> Route:
+    """Answers a body with what is signed for it, or with the `BadUserInput` that it raises."""
+
+    async def answer(request: Request) -> Response:
         try:
-            values = token_request(await small_body(request))
-            life = values.get("seconds", LIFE_SECONDS)
-            signed = issuer.token(values["tenant"], values["role"], values.get("subject"), life)
+            content = sign(await small_body(request))
         except BadUserInput as error:
             return JSONResponse({"error": error.message}, 400)
-        return JSONResponse({"token": signed, "expires_in": life}, headers={"Cache-Control": "no-store"})
+        return JSONResponse(content, headers={"Cache-Control": "no-store"})
 
-    return [Route(JWKS_PATH, keys), Route(f"{PATH}/token", token, methods=["POST"])]
+    return Route(f"{PATH}/{name}", answer, methods=["POST"])
 
 
 async def small_body(request: Request) -> bytes:

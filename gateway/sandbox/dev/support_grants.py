@@ -7,13 +7,11 @@ import secrets
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from gateway.errors import BadUserInput, Unavailable
 from gateway.identity.support import MAX_REASON, MAX_SUPPORT_SECONDS, is_actor, is_reason
-from gateway.sandbox.dev.issuer import AUDIENCE, PATH, TokenIssuer, ask_issuer, json_object, small_body
+from gateway.sandbox.dev.issuer import AUDIENCE, TokenIssuer, ask_issuer, json_object, signing_route
 
 _MEMBERS = {"tenant", "actor", "reason", "minutes"}
 
@@ -53,22 +51,13 @@ def sign_grant(issuer: TokenIssuer, tenant: object, actor: object, reason: objec
 
 
 def grant_route(issuer: TokenIssuer) -> Route:
-    async def grant(request: Request) -> Response:
-        try:
-            values = _request(await small_body(request))
-            signed = sign_grant(issuer, values["tenant"], values["actor"], values["reason"], values["minutes"])
-        except BadUserInput as error:
-            return JSONResponse({"error": error.message}, 400)
-        return JSONResponse(asdict(signed), headers={"Cache-Control": "no-store"})
+    def grant(body: bytes) -> dict[str, Any]:
+        request = json_object(body)
+        if request.keys() != _MEMBERS:
+            raise BadUserInput(f"send a JSON object with {', '.join(sorted(_MEMBERS))}")
+        return asdict(sign_grant(issuer, **request))
 
-    return Route(f"{PATH}/support", grant, methods=["POST"])
-
-
-def _request(body: bytes) -> dict[str, Any]:
-    request = json_object(body)
-    if request.keys() != _MEMBERS:
-        raise BadUserInput(f"send a JSON object with {', '.join(sorted(_MEMBERS))}")
-    return request
+    return signing_route("support", grant)
 
 
 def ask_for_grant(url: str, tenant: str, actor: str, reason: str, minutes: int) -> SupportGrant:

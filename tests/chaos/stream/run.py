@@ -21,6 +21,7 @@ from gateway.sandbox.sandbox import Sandbox
 from gateway.sandbox.server import address_of, free_port, listen, served_in_thread
 from tests.chaos.stream.history import Item, Seen, Writes, first_version, violations
 from tests.chaos.stream.subscriber import Subscriber
+from tests.sandbox.stream_control import control_stream
 from tests.stream.nats import NatsServer, nats_server
 from tests.stream.processes import GatewayProcess
 
@@ -189,7 +190,7 @@ class Chaos:
         while True:
             await asyncio.sleep(_SPLIT_EVERY)
             table = self.sandbox.ready.table
-            await self.engine.control_stream(table, lambda control: control.log.split(control.log.open_shards()[0]))
+            await control_stream(self.engine, table, lambda control: control.log.split(control.open_shards()[0]))
             self.result.splits += 1
 
     async def _set(self, tenant: str, path: str, sk: str, name: str, value: int | str) -> None:

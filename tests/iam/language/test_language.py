@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from gateway.cli.errors import exit_on_error
+from gateway.cli.options import exit_on_error
 from gateway.iam import language
 from gateway.iam.language.document import parse
 

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from gateway.ops.audit.facts import Facts, IndexFacts, RoleFacts, ScalingTarget, TableFacts, Throughput
+from gateway.ops.audit.facts import Facts, IndexFacts, RoleFacts, ScalingTarget, TableFacts
 from gateway.ops.audit.results import AuditFinding, Case, Check, LineVerdict
-from gateway.ops.capacity.demand import TABLE
+from gateway.ops.capacity.demand import TABLE, Need
 
 
 def changed(case: Case, **facts: Any) -> Case:
@@ -29,7 +29,7 @@ def role_of(facts: Facts, name: str) -> RoleFacts:
 
 def provisioned(case: Case, most: int = 5_000, percent: float | None = 70) -> Case:
     """The same table with capacity that is bought, autoscaled in every place."""
-    table, bought = case.facts.table, Throughput(10, 10)
+    table, bought = case.facts.table, Need(10, 10)
     indexes = {name: replace(index, provisioned=bought) for name, index in table.indexes.items()}
     targets = tuple(
         ScalingTarget(place, kind, 5, most, percent) for place in (TABLE, *table.indexes) for kind in ("read", "write")

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from gateway.demo import MODEL
 from gateway.errors import ConfigurationError
-from gateway.ops.audit.audit import Audit, Names, audit, domains_of, exit_code, subject_of
+from gateway.ops.audit.audit import Audit, audit, domains_of, exit_code, subject_of
 from gateway.ops.audit.facts import UnknownFact
 from gateway.ops.audit.gather.account import AuditedAccount
 from gateway.ops.audit.gather.everything import Places
@@ -110,13 +110,13 @@ def test_the_names_come_from_terraforms_output(tmp_path: Path) -> None:
     role = SUBJECT.tenant_role
     settings: dict[str, Any] = {"table_name": TABLE, "region": "eu-west-1", "tenant_role_arn": role, "issuers": []}
     path.write_text(json.dumps(settings))
-    assert subject_of(Names(), path) == replace(SUBJECT, gateway_role=None)
+    assert subject_of(path) == replace(SUBJECT, gateway_role=None)
     readers = {"dax_role_arn": "reader", "silos": {"acme": {"dax_role_arn": "other", "table_name": "acme"}, "beta": {}}}
     path.write_text(json.dumps({**settings, **readers}))
-    assert subject_of(Names(), path).dax_roles == {"reader", "other"}
+    assert subject_of(path).dax_roles == {"reader", "other"}
     path.write_text(json.dumps({**settings, "gateway_role_arn": SUBJECT.gateway_role, "vpc_id": "vpc-2"}))
-    assert subject_of(Names(), path) == replace(SUBJECT, vpc="vpc-2")
-    assert subject_of(Names(table="other", gateway_role="role", vpc="vpc-1"), path) == replace(
+    assert subject_of(path) == replace(SUBJECT, vpc="vpc-2")
+    assert subject_of(path, table_name="other", gateway_role_arn="role", vpc_id="vpc-1") == replace(
         SUBJECT, table="other", gateway_role="role", vpc="vpc-1"
     )
 
@@ -135,7 +135,7 @@ def test_a_file_without_the_names_is_refused(tmp_path: Path, content: str, fault
     path = tmp_path / "gateway.json"
     path.write_text(content)
     with pytest.raises(ConfigurationError) as caught:
-        subject_of(Names(), path)
+        subject_of(path)
     assert fault in caught.value.message
 
 
@@ -148,5 +148,5 @@ def test_the_model_is_that_of_the_domains_in_terraforms_output(tmp_path: Path) -
 
 def test_without_a_file_the_names_must_be_given() -> None:
     with pytest.raises(ConfigurationError) as caught:
-        subject_of(Names(table="shop"))
+        subject_of(table_name="shop")
     assert caught.value.faults == ["--region: is missing"]

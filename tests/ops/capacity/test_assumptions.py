@@ -10,7 +10,6 @@ from gateway.model.patterns import Traffic
 from gateway.ops.capacity.assumptions import (
     DEFAULTS,
     Assumptions,
-    entry_share,
     pattern_traffic,
     read_assumptions,
     write_traffic,
@@ -57,12 +56,12 @@ def test_an_entity_that_nobody_reads_has_a_size_all_the_same() -> None:
 
 def test_an_index_that_holds_some_values_holds_that_part_of_the_items() -> None:
     places = {place.name: place for place in ORDER.placements}
-    assert entry_share(ORDER, places["GSI1"], DEFAULTS) == 1
-    assert entry_share(ORDER, places["open"], DEFAULTS) == 0.25
+    assert DEFAULTS.entry_share(ORDER, places["GSI1"]) == 1
+    assert DEFAULTS.entry_share(ORDER, places["open"]) == 0.25
     # nothing is known of how often a flag is set
-    assert entry_share(ORDER, places["gifts"], DEFAULTS) == 1
+    assert DEFAULTS.entry_share(ORDER, places["gifts"]) == 1
     declared = Assumptions.model_validate({"writes": {"Order": {"in_index": {"open": 0.02}}}})
-    assert entry_share(ORDER, places["open"], declared) == 0.02
+    assert declared.entry_share(ORDER, places["open"]) == 0.02
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from gateway.demo import MODEL
 from gateway.errors import ConfigurationError
 from gateway.iam.policies.policies import generated
 from gateway.ops.isolation.attack import Ground
-from gateway.ops.isolation.prove import proof, unmarked, write_report
+from gateway.ops.isolation.prove import proof, write_report
 from tests.ops.endpoint import ACME, GLOBEX, GROUND, PERMISSIONS, TENANCY, AuthorizingClient
 from tests.ops.isolation.test_attack import scan_leaks
 
@@ -49,7 +49,7 @@ async def test_every_tenant_is_tried_in_every_role(tmp_path: Path) -> None:
 @pytest.mark.slow
 async def test_real_tenants_are_known_by_their_partition_keys() -> None:
     opened = sessions()
-    ground = unmarked(MODEL, (ACME, GLOBEX))
+    ground = Ground(MODEL, {ACME: None, GLOBEX: None})
     assert (await proof(AuthorizingClient(), opened, ground)).passed
     assert not (await proof(AuthorizingClient(scan_leaks), opened, ground)).passed
     await opened.close()

@@ -142,6 +142,7 @@ def test_the_page_lists_every_metric_and_names_follow_the_conventions() -> None:
     sources = "".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))
     listed = set(re.findall(r"`(gateway_\w+)`", page))
     counters = set(re.findall(r'(?:CounterMetricFamily|\.counter)\(\s*"(gateway_\w+)"', sources))
+    counters |= set(re.findall(r'^ +"(gateway_\w+)": "', sources, re.MULTILINE))
     counters |= {f"gateway_cache_{name}" for name, _ in _CACHE_COUNTERS.values()}
     gauges = set(re.findall(r'(?:GaugeMetricFamily|\.gauge)\(\s*"(gateway_\w+)"', sources))
     histograms = set(re.findall(r'HistogramMetricFamily\(\s*"(gateway_\w+)"', sources))

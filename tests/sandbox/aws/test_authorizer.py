@@ -6,6 +6,7 @@ import pytest
 
 from gateway.iam.language.evaluator import PolicySet
 from gateway.iam.language.verdict import Deny
+from gateway.iam.policies.generate import BOUNDARY_FILE, TENANT_FILE
 from gateway.sandbox.aws.account import KeyHolder, lasting_keys
 from gateway.sandbox.aws.authorizer import Authorizer, denied
 from gateway.sandbox.aws.engine import EngineResponse
@@ -44,7 +45,11 @@ class Catalogue:
 def _acme() -> KeyHolder:
     own = policies()
     return KeyHolder(
-        lasting_keys(), ARN, "id", PolicySet((own.tenant,), None, own.boundary), {"aws:PrincipalTag/TenantId": "acme"}
+        lasting_keys(),
+        ARN,
+        "id",
+        PolicySet((own[TENANT_FILE],), None, own[BOUNDARY_FILE]),
+        {"aws:PrincipalTag/TenantId": "acme"},
     )
 
 

@@ -49,7 +49,7 @@ async def test_requests_run_one_after_the_other(engine: Embedded) -> None:
         start("200 OK", [])
         return [b"{}"]
 
-    engine._apps["DynamoDB_20120810"] = slow  # type: ignore[assignment]  # stands for moto, only slower
+    engine._app = slow  # type: ignore[assignment]  # stands for moto, only slower
     await asyncio.gather(*(call_engine(engine, "UpdateItem", {}) for _ in range(8)))
     assert most == [1] * 8
 

@@ -8,11 +8,11 @@ import pytest
 
 from gateway.model.table import TableSpec
 from gateway.sandbox.aws.embedded import Embedded
-from gateway.sandbox.aws.embedded_stream import StreamControl
 from gateway.sandbox.aws.engine import STREAMS_API, EngineRefused, call_engine
 from gateway.sandbox.aws.responses import AwsFault
 from gateway.sandbox.aws.streams import SandboxStreams
 from gateway.sandbox.aws.tables import create
+from tests.sandbox.stream_control import StreamControl, control_stream
 
 TABLE = "streamed"
 pytestmark = pytest.mark.anyio
@@ -105,7 +105,7 @@ async def test_a_transaction_that_fails_leaves_no_record(engine: Embedded) -> No
 async def test_a_split_closes_the_shard_and_its_children_go_on(engine: Embedded) -> None:
     await put(engine, "before")
     [parent] = await shards(engine)
-    children = await engine.control_stream(TABLE, lambda control: control.log.split(parent["ShardId"]))
+    children = await control_stream(engine, TABLE, lambda control: control.log.split(parent["ShardId"]))
     for number in range(20):
         await put(engine, f"after {number}")
 
@@ -132,7 +132,7 @@ async def test_what_was_trimmed_is_refused_and_the_horizon_is_after_it(engine: E
     await put(engine, name={"S": "1"})
     [first] = await records(engine)
     old = await iterator(engine, (await shards(engine))[0]["ShardId"])
-    await engine.control_stream(TABLE, lambda control: control.log.trim(-60))
+    await control_stream(engine, TABLE, lambda control: control.log.trim(-60))
     await put(engine, name={"S": "2"})
     with pytest.raises(AwsFault) as fault:
         await streams(engine, "GetRecords", ShardIterator=old)
@@ -152,7 +152,7 @@ async def test_a_closed_shard_is_gone_after_a_day(engine: Embedded) -> None:
         control.log.trim(-60)
         return child
 
-    child = await engine.control_stream(TABLE, roll_and_trim)
+    child = await control_stream(engine, TABLE, roll_and_trim)
     assert [each["ShardId"] for each in await shards(engine)] == [child]
     with pytest.raises(AwsFault) as fault:
         await iterator(engine, parent["ShardId"])
@@ -162,7 +162,7 @@ async def test_a_closed_shard_is_gone_after_a_day(engine: Embedded) -> None:
 async def test_an_item_that_expires_is_marked(engine: Embedded) -> None:
     await put(engine, "gone", ttl={"N": "1"})
     await put(engine, "here", ttl={"N": "9999999999"})
-    assert await engine.control_stream(TABLE, lambda control: control.expire()) == 1
+    assert await control_stream(engine, TABLE, lambda control: control.expire()) == 1
     await call_engine(engine, "DeleteItem", {"TableName": TABLE, "Key": {"PK": {"S": "here"}, "SK": {"S": "-"}}})
     removed = [each for each in await records(engine) if each["eventName"] == "REMOVE"]
     assert [each.get("userIdentity") for each in removed] == [
@@ -216,7 +216,7 @@ async def test_an_iterator_expires_after_a_quarter_of_an_hour(engine: Embedded) 
     clock = Clocked()
     control = StreamControl("555566661111", "eu-west-1", TABLE)
     api = SandboxStreams(lambda: iter([control.stream]), clock)
-    [shard] = control.log.open_shards()
+    [shard] = control.open_shards()
     request = {"StreamArn": control.stream.stream_arn, "ShardId": shard, "ShardIteratorType": "LATEST"}
     made = api.run("GetShardIterator", request)
     clock.now += 899

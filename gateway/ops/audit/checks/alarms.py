@@ -6,8 +6,8 @@ from typing import Final
 from gateway.ops.audit import fixes
 from gateway.ops.audit.checks.dynamodb_metrics import NAMESPACE, TABLE_NAME, dimension_fault, period_fault
 from gateway.ops.audit.checks.signals import Signal, signals
-from gateway.ops.audit.facts import Alarm, Metric, Missing
-from gateway.ops.audit.results import AuditFinding, Case, failed, missing, passed
+from gateway.ops.audit.facts import Alarm, Missing
+from gateway.ops.audit.results import AuditFinding, Case, failed, missing, passed, some
 
 _MOST_METRICS: Final = 10
 _SHOWN: Final = 4
@@ -59,16 +59,11 @@ def _watched(case: Case, ours: list[Alarm]) -> Iterator[AuditFinding]:
         groups.setdefault(signal.group, []).append(signal)
     seen = [metric for alarm in ours if period_fault(alarm) is None for metric in alarm.metrics]
     for group, group_signals in groups.items():
-        blind = [signal.label for signal in group_signals if not _any(signal, seen)]
+        blind = [signal.label for signal in group_signals if not any(map(signal.watched_by, seen))]
         if blind:
-            more = f" and {len(blind) - _SHOWN} more" if len(blind) > _SHOWN else ""
-            yield failed(f"{group}: no alarm on {', '.join(blind[:_SHOWN])}{more}", fixes.ALARMS)
+            yield failed(f"{group}: no alarm on {some(blind, _SHOWN)}", fixes.ALARMS)
         else:
             yield passed(f"{group}: {len(group_signals)} signals are watched with the right dimensions")
-
-
-def _any(signal: Signal, seen: list[Metric]) -> bool:
-    return any(signal.watched_by(metric) for metric in seen)
 
 
 def _delivered(
@@ -81,8 +76,7 @@ def _delivered(
     silent = [alarm.name for alarm in ours if not _heard(alarm, topics) and not _named(alarm.name, composed)]
     yield from _unheard([*ours, *composites], topics)
     if silent:
-        more = f" and {len(silent) - _SHOWN} more" if len(silent) > _SHOWN else ""
-        yield failed(f"no notification by {', '.join(silent[:_SHOWN])}{more}", fixes.DELIVERY)
+        yield failed(f"no notification by {some(silent, _SHOWN)}", fixes.DELIVERY)
     elif ours:
         yield passed(f"{len(ours)} alarms notify a receiver, directly or through a composite alarm")
 

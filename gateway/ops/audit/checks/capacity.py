@@ -1,23 +1,13 @@
 """Capacity: indexes that keep up with the table, enough capacity for the expected load, autoscaling at 70 %."""
 
 from collections.abc import Iterator
-from typing import Final, Literal
+from typing import Final
 
 from gateway.ops.audit import fixes
-from gateway.ops.audit.facts import (
-    CountedByCloudWatch,
-    Facts,
-    IndexFacts,
-    ScalingTarget,
-    TableFacts,
-    Throughput,
-    UnknownFact,
-)
+from gateway.ops.audit.facts import CountedByCloudWatch, Facts, IndexFacts, ScalingTarget, TableFacts, UnknownFact
 from gateway.ops.audit.results import AuditFinding, Case, failed, missing, not_applicable, passed, passed_unless
 from gateway.ops.capacity.assumptions import DEFAULTS
-from gateway.ops.capacity.demand import TABLE, Demand, demand
-
-Kind = Literal["read", "write"]
+from gateway.ops.capacity.demand import TABLE, Demand, Kind, demand
 
 TARGET_PERCENT: Final = 70
 _KINDS: Final[tuple[Kind, ...]] = ("read", "write")
@@ -65,7 +55,7 @@ def _too_little(case: Case, name: str, expected: Demand) -> Iterator[AuditFindin
     for place in (TABLE, *case.facts.table.indexes):
         need = expected.need(place)
         for kind in _KINDS:
-            most, units = ceiling(case.facts, place, kind), need.read if kind == "read" else need.write
+            most, units = ceiling(case.facts, place, kind), need.of(kind)
             if most < units and _bounds_known(case.facts):
                 fact = f"{name}: {place} has {most:,.0f} {_UNITS[kind]} at most, the model expects {units:,.0f}"
                 yield failed(fact, _raise(case.facts))
@@ -95,9 +85,9 @@ def ceiling(facts: Facts, place: str, kind: Kind) -> float:
     """The maximum units of a place: the on-demand limit, the ceiling of autoscaling, or the provisioned capacity."""
     part: TableFacts | IndexFacts = facts.table if place == TABLE else facts.table.indexes[place]
     if facts.table.on_demand:
-        return _of(part.limit, kind)
+        return part.limit.of(kind)
     target = _target(facts.scaling, place, kind) if isinstance(facts.scaling, tuple) else None
-    return max(_of(part.provisioned, kind), target.most if target else 0)
+    return max(part.provisioned.of(kind), target.most if target else 0)
 
 
 def _target(targets: tuple[ScalingTarget, ...], place: str, kind: Kind) -> ScalingTarget | None:
@@ -131,10 +121,6 @@ def _throttled(case: Case, place: str) -> Iterator[AuditFinding]:
             count = seen.throttles.get((place, kind), 0)
             if count > 0:
                 yield failed(f"{place}: {count:,.0f} throttled {kind}s in {seen.days} days", fixes.MODE)
-
-
-def _of(throughput: Throughput, kind: Kind) -> float:
-    return throughput.read if kind == "read" else throughput.write
 
 
 def _raise(facts: Facts) -> str:

@@ -25,6 +25,7 @@ _REPLICA: Final = frozenset((TABLE_NAME, "ReceivingRegion"))
 
 _BY_OPERATION: Final = ("SuccessfulRequestLatency", "ThrottledRequests", "SystemErrors", "ReturnedItemCount")
 _BY_TABLE: Final = ("ConditionalCheckFailedRequests", "TransactionConflict", "TimeToLiveDeletedItemCount")
+_OF_STREAM: Final = ("ReturnedBytes", "ReturnedRecordsCount")
 # the reasons of throttling, which CloudWatch counts one by one
 _CAUSES: Final = ("KeyRangeThroughput", "ProvisionedThroughput", "MaxOnDemandThroughput", "AccountLimit")
 
@@ -35,7 +36,7 @@ ALLOWED: Final[Mapping[str, tuple[frozenset[str], ...]]] = {
     **{f"{kind}{cause}ThrottleEvents": _EITHER for kind in ("Read", "Write") for cause in _CAUSES},
     **{f"OnlineIndex{what}": (_INDEX,) for what in ("ConsumedWriteCapacity", "PercentageProgress", "ThrottleEvents")},
     **dict.fromkeys(_BY_TABLE, (_TABLE,)),
-    **dict.fromkeys(("ReturnedBytes", "ReturnedRecordsCount"), (_STREAM,)),
+    **dict.fromkeys(_OF_STREAM, (_STREAM,)),
     **dict.fromkeys(("ReplicationLatency", "PendingReplicationCount"), (_REPLICA,)),
     "UserErrors": (_ACCOUNT,),
     **{f"AccountMax{what}": (_ACCOUNT,) for what in ("Reads", "Writes", "TableLevelReads", "TableLevelWrites")},
@@ -56,18 +57,8 @@ def dimension_fault(metric: Metric) -> str | None:
 
 EVERY_MINUTE: Final = frozenset(
     (
-        "ConditionalCheckFailedRequests",
-        "ConsumedReadCapacityUnits",
-        "ConsumedWriteCapacityUnits",
-        "ReturnedBytes",
-        "ReturnedItemCount",
-        "ReturnedRecordsCount",
-        "SuccessfulRequestLatency",
-        "SystemErrors",
-        "ThrottledRequests",
-        "TimeToLiveDeletedItemCount",
-        "TransactionConflict",
-        "UserErrors",
+        *(*_BY_OPERATION, *_BY_TABLE, *_OF_STREAM, "UserErrors"),
+        *(f"Consumed{kind}CapacityUnits" for kind in ("Read", "Write")),
         *(f"{kind}{cause}ThrottleEvents" for kind in ("Read", "Write") for cause in ("", *_CAUSES)),
     )
 )

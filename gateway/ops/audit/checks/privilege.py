@@ -21,7 +21,7 @@ from gateway.model.tenant import tenant_id
 from gateway.ops.audit import fixes
 from gateway.ops.audit.checks.documents import read_document, role_policies
 from gateway.ops.audit.facts import CountedByCloudWatch, Missing, NotHere, RoleFacts, Statements, UnknownFact
-from gateway.ops.audit.results import AuditFinding, Case, failed, missing, passed, passed_unless
+from gateway.ops.audit.results import AuditFinding, Case, failed, missing, passed, passed_unless, some
 from gateway.ops.isolation.probe_operations import probes
 from gateway.ops.isolation.probes import ProbeScene
 
@@ -49,9 +49,9 @@ def _tenant(case: Case, role: RoleFacts, deployment: Deployment) -> Iterator[Aud
     yield from _linted((*policies.identity, *([policies.boundary] if policies.boundary else [])))
     wide, narrow, evaluated = _evaluate_probes(case, policies, deployment)
     if wide:
-        yield failed(f"{len(wide)} requests get through that must not: {_some(wide)}", fixes.ROLES)
+        yield failed(f"{len(wide)} requests get through that must not: {some(wide, _SHOWN, '; ')}", fixes.ROLES)
     if narrow:
-        yield failed(f"{len(narrow)} requests of a tenant are denied: {_some(narrow)}", fixes.ROLES)
+        yield failed(f"{len(narrow)} requests of a tenant are denied: {some(narrow, _SHOWN, '; ')}", fixes.ROLES)
     if not wide and not narrow:
         yield passed(
             f"{evaluated:,} requests in {len(case.model.roles)} roles: own rows only, nothing without a tenant"
@@ -137,11 +137,6 @@ def _table_policy(policy: Statements | Missing | None) -> AuditFinding:
     ):
         return passed("the table's resource policy only denies")
     return failed("the table's resource policy allows something: no other policy limits that", fixes.TABLE_POLICY)
-
-
-def _some(names: list[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return "; ".join(names[:_SHOWN]) + more
 
 
 # The gateway's own role: it assumes the tenants' role, and reaches no data itself.

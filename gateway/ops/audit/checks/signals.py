@@ -41,16 +41,10 @@ class Signal:
         return " of ".join([self.metric, *around])
 
     def watched_by(self, metric: Metric) -> bool:
-        same = (metric.namespace, metric.name, dict(metric.dimensions)) == (
-            NAMESPACE,
-            self.metric,
-            dict(self.dimensions),
-        )
-        return same and (metric.statistic in self.statistics or (self.percentile and _high(metric.statistic)))
-
-
-def _high(statistic: str) -> bool:
-    return _HIGH.fullmatch(statistic) is not None
+        if (metric.namespace, metric.name, metric.dimensions) != (NAMESPACE, self.metric, self.dimensions):
+            return False
+        high = self.percentile and _HIGH.fullmatch(metric.statistic) is not None
+        return high or metric.statistic in self.statistics
 
 
 def signals(case: Case) -> Iterator[Signal]:

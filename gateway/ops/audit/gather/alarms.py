@@ -23,8 +23,7 @@ def alarm_facts(live: Live) -> tuple[Alarm, ...]:
 
 
 def _alarm(description: Mapping[str, Any]) -> Alarm:
-    parts = description.get("Metrics") or ()
-    stats = [part["MetricStat"] for part in parts if "MetricStat" in part]
+    stats = [part["MetricStat"] for part in description.get("Metrics") or () if "MetricStat" in part]
     metrics = [_metric(stat["Metric"], stat["Stat"], stat["Period"]) for stat in stats]
     if description.get("MetricName"):
         statistic = description.get("ExtendedStatistic") or description.get("Statistic") or ""
@@ -35,7 +34,6 @@ def _alarm(description: Mapping[str, Any]) -> Alarm:
         metrics=tuple(metrics),
         actions=tuple(description.get("AlarmActions", ())) if description.get("ActionsEnabled", True) else (),
         rule=description.get("AlarmRule", ""),
-        expressions=sum("Expression" in part for part in parts),
         periods=periods,
         # by default, all of them
         points=description.get("DatapointsToAlarm") or periods,

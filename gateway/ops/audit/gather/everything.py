@@ -12,7 +12,7 @@ from gateway.ops.audit.gather.alarms import alarm_facts, seen_facts, subscriber_
 from gateway.ops.audit.gather.roles import document, role_facts
 from gateway.ops.audit.gather.table import backup_facts, key_facts, scaling_facts, table_facts, table_policy, ttl_facts
 from gateway.ops.audit.results import AuditSubject
-from gateway.ops.policies.files import stale_policies
+from gateway.ops.policies.files import stale_policies, text_of
 
 # Files of the repository: the page of access patterns and the policy files.
 
@@ -29,14 +29,7 @@ def file_facts(model: Model, places: Places) -> FileFacts:
         if places.policies.is_dir()
         else NotHere(f"there is no directory `{places.policies}` here")
     )
-    return FileFacts(_read(places.page), stale)
-
-
-def _read(path: Path) -> str | None:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return None
+    return FileFacts(text_of(places.page), stale)
 
 
 # The VPC endpoints through which DynamoDB can be reached.

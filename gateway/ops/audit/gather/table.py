@@ -4,18 +4,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from gateway.ops.audit.facts import (
-    BackupFacts,
-    IndexFacts,
-    KeyFacts,
-    ScalingTarget,
-    Statements,
-    TableFacts,
-    Throughput,
-    TtlFacts,
-)
+from gateway.ops.audit.facts import BackupFacts, IndexFacts, KeyFacts, ScalingTarget, Statements, TableFacts, TtlFacts
 from gateway.ops.audit.gather.account import FactUnavailable, Live
-from gateway.ops.capacity.demand import TABLE
+from gateway.ops.capacity.demand import TABLE, Need
 
 _NO_LIMIT = float("inf")
 
@@ -108,16 +99,16 @@ def _keys(description: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(key["AttributeName"] for key in schema)
 
 
-def _provisioned(description: Mapping[str, Any]) -> Throughput:
+def _provisioned(description: Mapping[str, Any]) -> Need:
     throughput = description.get("ProvisionedThroughput", {})
-    return Throughput(throughput.get("ReadCapacityUnits", 0), throughput.get("WriteCapacityUnits", 0))
+    return Need(throughput.get("ReadCapacityUnits", 0), throughput.get("WriteCapacityUnits", 0))
 
 
-def _limit(description: Mapping[str, Any]) -> Throughput:
+def _limit(description: Mapping[str, Any]) -> Need:
     throughput = description.get("OnDemandThroughput", {})
     numbers = (throughput.get(name, -1) for name in ("MaxReadRequestUnits", "MaxWriteRequestUnits"))
     # DynamoDB returns -1 if there is none
-    return Throughput(*(float(number) if number > 0 else _NO_LIMIT for number in numbers))
+    return Need(*(float(number) if number > 0 else _NO_LIMIT for number in numbers))
 
 
 # How autoscaling is configured for the table and its indexes.

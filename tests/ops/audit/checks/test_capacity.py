@@ -3,8 +3,9 @@ from dataclasses import replace
 import pytest
 
 from gateway.ops.audit.checks.capacity import autoscaling, ceiling, index_capacity, mode
-from gateway.ops.audit.facts import CountedByCloudWatch, NotHere, ScalingTarget, Throughput, UnknownFact
+from gateway.ops.audit.facts import CountedByCloudWatch, NotHere, ScalingTarget, UnknownFact
 from gateway.ops.audit.results import Case, LineVerdict
+from gateway.ops.capacity.demand import Need
 from tests.ops.audit.spoil import changed, facts_of, failures, provisioned, verdicts, with_index, with_table
 
 
@@ -22,7 +23,7 @@ def test_provisioned_capacity_that_is_autoscaled_everywhere_passes(case: Case) -
 def test_an_index_that_takes_less_than_the_table_fails(case: Case) -> None:
     small = without(provisioned(case), "GSI2", "write")
     assert failures(index_capacity, small) == ["GSI2 takes 10 WCU at most, the table 5,000 WCU"]
-    limited = with_table(case, indexes=with_index(case.facts.table, "GSI1", limit=Throughput(10, 20)))
+    limited = with_table(case, indexes=with_index(case.facts.table, "GSI1", limit=Need(10, 20)))
     assert failures(index_capacity, limited) == ["GSI1 takes 20 WCU at most, the table what the account's quota allows"]
 
 
@@ -38,7 +39,7 @@ def test_a_table_without_indexes_has_nothing_to_compare(case: Case) -> None:
 
 
 def test_one_unit_after_a_switch_of_the_mode_fails(case: Case) -> None:
-    dropped = changed(with_table(case, on_demand=False, provisioned=Throughput(1, 1), indexes={}), scaling=())
+    dropped = changed(with_table(case, on_demand=False, provisioned=Need(1, 1), indexes={}), scaling=())
     facts = failures(mode, dropped)
     assert [fact.partition(",")[0] for fact in facts] == [
         "provisioned: table has 1 RCU at most",
@@ -47,10 +48,10 @@ def test_one_unit_after_a_switch_of_the_mode_fails(case: Case) -> None:
 
 
 def test_a_limit_on_demand_below_the_expected_load_fails(case: Case) -> None:
-    assert failures(mode, with_table(case, limit=Throughput(float("inf"), 5))) == [
-        fact for fact in failures(mode, with_table(case, limit=Throughput(1e9, 5))) if "5 WCU" in fact
+    assert failures(mode, with_table(case, limit=Need(float("inf"), 5))) == [
+        fact for fact in failures(mode, with_table(case, limit=Need(1e9, 5))) if "5 WCU" in fact
     ]
-    assert len(failures(mode, with_table(case, limit=Throughput(1, 1)))) == 2
+    assert len(failures(mode, with_table(case, limit=Need(1, 1)))) == 2
 
 
 def test_a_table_that_was_throttled_fails(case: Case) -> None:
@@ -91,7 +92,7 @@ def test_throttles_that_nobody_may_look_up_are_unknown_and_hide_no_fault(case: C
     blind = changed(case, seen=UnknownFact("no permission for `cloudwatch:GetMetricData`"))
     for check in (index_capacity, mode):
         assert verdicts(check(blind)) == {LineVerdict.UNKNOWN}
-    limited = with_table(blind, limit=Throughput(1, 1))
+    limited = with_table(blind, limit=Need(1, 1))
     assert verdicts(mode(limited)) == {LineVerdict.UNKNOWN, LineVerdict.FAIL}
 
 
@@ -105,5 +106,5 @@ def test_throttles_are_left_out_where_cloudwatch_is_absent(case: Case) -> None:
 
 
 def test_the_ceiling_is_the_larger_of_what_is_bought_and_what_may_be(case: Case) -> None:
-    large = with_table(provisioned(case, most=100), provisioned=Throughput(500, 500))
+    large = with_table(provisioned(case, most=100), provisioned=Need(500, 500))
     assert ceiling(replace(large.facts), "table", "read") == 500

@@ -2,13 +2,14 @@ import json
 
 import pytest
 
-from gateway.ops.audit.facts import BackupFacts, Facts, KeyFacts, Throughput, TtlFacts
+from gateway.ops.audit.facts import BackupFacts, Facts, KeyFacts, TtlFacts
 from gateway.ops.audit.gather.account import FactUnavailable
 from gateway.ops.audit.gather.table import backup_facts, key_facts, table_facts, table_policy, ttl_facts
+from gateway.ops.capacity.demand import Need
 from tests.ops.audit.fixtures import TABLE
 from tests.ops.audit.scripted import Scripted, refused
 
-NO_LIMIT = Throughput(float("inf"), float("inf"))
+NO_LIMIT = Need(float("inf"), float("inf"))
 
 
 def test_a_table_on_demand_is_read_as_it_is(facts: Facts) -> None:
@@ -36,9 +37,9 @@ def test_an_old_table_without_a_billing_mode_is_provisioned() -> None:
     }
     table = table_facts(Scripted({"describe_table": {"Table": described}}), "old")
     assert not table.on_demand
-    assert (table.keys, table.provisioned, table.key_arn) == (("PK", "SK"), Throughput(5, 7), "key")
+    assert (table.keys, table.provisioned, table.key_arn) == (("PK", "SK"), Need(5, 7), "key")
     assert table.stream is None
-    assert table.limit == Throughput(100, float("inf"))
+    assert table.limit == Need(100, float("inf"))
     assert table.indexes["X"].projection == "INCLUDE a b"
 
 

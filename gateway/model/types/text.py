@@ -2,7 +2,7 @@
 
 import base64
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -61,13 +61,12 @@ class Text(AttributeType):
     def normalised(self, value: Any) -> Any:
         return apply(self.normalise, value) if self.normalise and isinstance(value, str) else value
 
-    def broken_rules(self, path: str, value: Any) -> Iterator[BadUserInput]:
+    def broken_rules(self, path: str, value: Any) -> Iterable[BadUserInput]:
         if not value and self.min:
-            yield BadUserInput(f"`{path}` is empty", path)
-        elif len(value) < self.min:
-            yield BadUserInput(f"`{path}` has {len(value)} characters, at least {self.min} are needed", path)
-        elif self.pattern is not None and not compiled(self.pattern).matches(value):
-            yield _mismatch(path, self.pattern)
+            return (BadUserInput(f"`{path}` is empty", path),)
+        if len(value) < self.min:
+            return (BadUserInput(f"`{path}` has {len(value)} characters, at least {self.min} are needed", path),)
+        return () if self.pattern is None else _mismatches(path, self.pattern, value)
 
     def declaration_faults(self) -> Iterator[str]:
         if not 0 <= self.min <= self.max:
@@ -78,8 +77,10 @@ class Text(AttributeType):
         return _decode
 
 
-def _mismatch(path: str, pattern: str) -> BadUserInput:
-    return BadUserInput(f"`{path}` does not match the pattern `{pattern}`", path)
+def _mismatches(path: str, pattern: str | None, value: str) -> tuple[BadUserInput, ...]:
+    if pattern is None or compiled(pattern).matches(value):
+        return ()
+    return (BadUserInput(f"`{path}` does not match the pattern `{pattern}`", path),)
 
 
 def _decode(wire: Wire) -> str:
@@ -167,9 +168,8 @@ class KeyString(KeyText):
         # the pattern is a rule for new values; an older stored value is kept
         return {"S": key_string(name, value)}
 
-    def broken_rules(self, path: str, value: Any) -> Iterator[BadUserInput]:
-        if self.pattern is not None and not compiled(self.pattern).matches(value):
-            yield _mismatch(path, self.pattern)
+    def broken_rules(self, path: str, value: Any) -> Iterable[BadUserInput]:
+        return _mismatches(path, self.pattern, value)
 
     def declaration_faults(self) -> Iterator[str]:
         yield from _text_faults(self)

@@ -86,7 +86,7 @@ class Change:
         if not changes and not whole:
             return self._item(entity, before, version, marks)
         after = {name: value for name, value in {**before, **changes}.items() if value is not None}
-        written = rewrite(self.model, entity, self.tenant, before, changes, version + 1, whole=whole)
+        written = rewrite(self.model, entity, self.tenant, before, after, changes, version + 1, whole=whole)
         if written.size:
             self.large = (*self.large, (entity.name, written.size))
         body = update_body(self.model, entity, written, version, version + 1)
@@ -214,7 +214,10 @@ class Change:
     def append(self, member: Member) -> None:
         if member.fault is not None:
             check_declared(self.model, member.fault)
-        other = next((other for other in self.members if other.key == member.key), None) if self.members else None
+        if not self.members:
+            self.members.append(member)
+            return
+        other = next((other for other in self.members if other.key == member.key), None)
         joined = joined_members(other, member) if other is not None else None
         if other is not None and joined is not None:
             self.members[self.members.index(other)] = joined

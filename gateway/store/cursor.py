@@ -55,8 +55,11 @@ def _text(raw: bytes) -> str:
 
 
 def _bound(scope: str, listing: str, arguments: Mapping[str, Any]) -> list[bytes]:
-    plain_arguments = {name: _plain(value) for name, value in arguments.items() if value is not None}
-    return [scope.encode(), listing.encode(), orjson.dumps(plain_arguments, option=orjson.OPT_SORT_KEYS)]
+    text = b"{}"
+    if arguments:
+        plain_arguments = {name: _plain(value) for name, value in arguments.items() if value is not None}
+        text = orjson.dumps(plain_arguments, option=orjson.OPT_SORT_KEYS)
+    return [scope.encode(), listing.encode(), text]
 
 
 def _plain(value: Any) -> Any:

@@ -46,12 +46,15 @@ def resolver(mutation: Mutation) -> Callable[..., Awaitable[Payload]]:
         context = info.context
         if context.outcome is not None:
             return cast(Payload, context.outcome.get())
-        context.writer.check_may_call(mutation)
-        values = _input_values(mutation, context.writer.access, arguments["input"])
+        writer = context.writer
+        writer.check_may_call(mutation)
+        values = _input_values(mutation, writer.access, arguments["input"])
         key = arguments.get("idempotencyKey")
         idempotency = once(key, mutation.name, values) if key is not None else None
-        work = partial(run, values=values)
-        payload = await _payload(context.writer, mutation, work, idempotency)
+        try:
+            payload = _payload(await _before_deadline(writer, mutation, partial(run, values=values), idempotency))
+        except (BadUserInput, Rejected) as error:
+            payload = Payload(None, _faults(writer, error))
         context.reader.changed(payload.item)
         for result in payload.results:
             context.reader.changed(result.item)
@@ -64,7 +67,8 @@ def _input_values(mutation: Mutation, access: Access, arguments: Values) -> dict
     if mutation.bulk is not None:
         return {ITEMS: [_input_values(mutation.bulk.of, access, item) for item in arguments[ITEMS]]}
     values = model_values(mutation.input, arguments)
-    return {**values, **_subjects(mutation, access, values)}
+    values.update(_subjects(mutation, access, values))
+    return values
 
 
 def _subjects(mutation: Mutation, access: Access, values: Values) -> Values:
@@ -84,16 +88,16 @@ def _subjects(mutation: Mutation, access: Access, values: Values) -> Values:
     return defaults
 
 
-async def _payload(writer: Writer, mutation: Mutation, work: Work, idempotency: Once | None) -> Payload:
-    """Puts errors that the caller can fix into the payload; all others become errors of the field."""
-    try:
-        outcome = await _before_deadline(writer, mutation, work, idempotency)
-    except Rejected as error:
-        for fault in error.faults:
-            check_declared(writer.model, fault)
-        return Payload(None, error.faults)
-    except BadUserInput as error:
-        return Payload(None, faults_of(error))
+def _faults(writer: Writer, error: BadUserInput | Rejected) -> tuple[Fault, ...]:
+    """Errors that the caller can fix are put into the payload; all others become errors of the field."""
+    if isinstance(error, BadUserInput):
+        return faults_of(error)
+    for fault in error.faults:
+        check_declared(writer.model, fault)
+    return error.faults
+
+
+def _payload(outcome: MutationResult) -> Payload:
     item = outcome.item if outcome.item.values else None
     if not outcome.results:
         return Payload(item, (), outcome.extras)

@@ -1,9 +1,10 @@
 """Changes as pure values: all items, copies, index keys and uniqueness markers that are written together."""
 
 from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
+
+import msgspec
 
 from gateway.errors import Internal, LimitExceeded
 from gateway.model.entity import Entity, Reference
@@ -42,17 +43,16 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-@dataclass(slots=True)
-class Change:
+class Change(msgspec.Struct, eq=False):
     """Collects the writes of one transaction, which succeed or fail together."""
 
     model: Model
     tenant: TenantId
     subject: str | None = None  # of an own-rows session
-    members: list[Member] = field(default_factory=list)
+    members: list[Member] = []
     clock: Callable[[], datetime] | None = _now  # items must expire after this time; None disables the check
     large: tuple[tuple[str, int], ...] = ()  # entities and bytes of unusually large items
-    given_up: list[str] = field(default_factory=list)  # the keys of files that no item refers to after this change
+    given_up: list[str] = []  # the keys of files that no item refers to after this change
 
     def create(self, name: str, values: Values, *, taken: Fault | None = None) -> Item:
         """Adds a new item; `taken` or ALREADY_EXISTS if its key exists, ALREADY_EXISTS if a unique value does."""

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
+import msgspec
 from graphql import (
     GraphQLList,
     GraphQLNonNull,
@@ -27,7 +28,7 @@ class _NotPlain(Exception):
     """A value or a selection that is left to graphql-core."""
 
 
-class _Info(NamedTuple):
+class _Info(msgspec.Struct, frozen=True):
     """The parts of graphql-core's `info` that the resolver of a mutation reads."""
 
     context: Context
@@ -102,8 +103,11 @@ def _nullable(kind: GraphQLOutputType, details: FieldDetailsList, collect: Colle
     if not is_leaf_type(kind):
         raise _NotPlain
     coerce = kind.coerce_output_value
+    is_text = kind.name in ("String", "ID")
 
     def write_leaf(value: Any) -> Any:
+        if is_text and type(value) is str:
+            return value
         output = None if value is None or isinstance(value, Exception) else coerce(value)
         if output is None or output is Undefined:
             raise _NotPlain
@@ -147,7 +151,10 @@ def _object(kind: GraphQLObjectType, details: FieldDetailsList, collect: Collect
         fields.append((key, field.resolve, _value(field.type, inner, collect)))
 
     def write_object(source: Any) -> dict[str, Any]:
-        return {key: write(resolve(source, None)) for key, resolve, write in fields}
+        written = {}
+        for key, resolve, write in fields:
+            written[key] = write(resolve(source, None))
+        return written
 
     return write_object
 

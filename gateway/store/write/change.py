@@ -7,7 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from gateway.errors import Internal, LimitExceeded
-from gateway.model.entity import Entity, Reference
+from gateway.model.entity import Entity
 from gateway.model.error_code import UserErrorCode
 from gateway.model.files.keys import object_key
 from gateway.model.keys import ItemKey, item_key
@@ -70,7 +70,7 @@ class Change(msgspec.Struct, eq=False):
                 self._claim(entity, attribute, values)
         self._refer(entity, values, entity.attribute)
         self._count(entity, None, values)
-        return self._item(entity, values, 1, marks)
+        return self._item(entity, {name: value for name, value in values.items() if value is not None}, 1, marks)
 
     def update(self, item: Item, changes: Values) -> Item:
         """Changes values of the item; None removes one. CONFLICT if another request changed it first.
@@ -102,7 +102,7 @@ class Change(msgspec.Struct, eq=False):
             if before.get(attribute) != after.get(attribute):
                 self._release(entity, attribute, before)
                 self._claim(entity, attribute, after)
-        if entity.relations:
+        if entity.checked_references:
             self._refer(entity, after, changes)
         if counted:
             self._count(entity, before, after, marks)
@@ -188,11 +188,10 @@ class Change(msgspec.Struct, eq=False):
 
     def _refer(self, entity: Entity, values: Values, changed: Container[str]) -> None:
         """Requires that items which this item newly refers to exist when the change is written."""
-        for relation in entity.relations:
-            if isinstance(relation, Reference) and relation.checked:
-                target = referred(self.model, entity, relation, values)
-                if target is not None and any(name in changed for name in target.bound):
-                    self.append(reference_member(self.model, self.tenant, target))
+        for reference in entity.checked_references:
+            target = referred(self.model, entity, reference, values)
+            if target is not None and any(name in changed for name in target.bound):
+                self.append(reference_member(self.model, self.tenant, target))
 
     def _give_up(self, entity: Entity, before: Values, after: Values) -> None:
         for name in (file.name for file in entity.files):
@@ -276,7 +275,7 @@ class Change(msgspec.Struct, eq=False):
         return Fault(UserErrorCode.CONFLICT, message, "version", entity=entity.name, key=key)
 
     def _item(self, entity: Entity, values: Values, version: int, marks: frozenset[str] = NO_MARKS) -> Item:
-        item_values = {name: value for name, value in values.items() if value is not None}
+        item_values = dict(values)
         if marks and entity.name in self.model.filling:
             item_values[self.model.table.counted_by] = marks
         item_values[self.model.table.version] = version

@@ -89,12 +89,12 @@ def _content(model: Model, entity: Entity, values: Mapping[str, Any], version: i
     content: Wire = {model.table.entity_type: {"S": entity.name}, model.table.version: {"N": str(version)}}
     if entity.schema > 1:
         content[model.table.schema] = {"N": str(entity.schema)}
-    for attribute in entity.attributes:
-        value = values.get(attribute.name)
+    for name, encode, required in entity.encoders:
+        value = values.get(name)
         if value is not None:
-            content[attribute.name] = attribute.encode(value)
-        elif attribute.required:
-            raise _required(entity, attribute.name)
+            content[name] = encode(value)
+        elif required:
+            raise _required(entity, name)
     if entity.expiry is not None:
         content |= _expiry(model, entity, values)
     return content

@@ -36,10 +36,12 @@ def changed_values(entity: Entity, before: Values, changes: Values, now: datetim
     """Returns what differs from before; None removes a value."""
     changed: dict[str, Any] = {}
     faults: list[BadUserInput] = []
-    for name, value in _normalised(entity.attribute, changes).items():
+    for name, given in changes.items():
+        attribute = entity.attribute.get(name)
+        value = given if attribute is None or given is None else attribute.type.normalised(given)
         if before.get(name) != value:
             changed[name] = value
-        elif name in entity.attribute:
+        elif attribute is not None:
             continue
         faults += _change_faults(entity, name, value)
     if entity.expiry is not None:

@@ -22,6 +22,7 @@ from gateway.graph.query.tree import ChangeField, RootField
 Write = Callable[[Any], Any]
 Collect = Callable[[GraphQLObjectType, FieldDetailsList], CollectedFields]
 _LISTS = (list, tuple)
+_INT = 1 << 31  # the first number that GraphQL's Int has not
 
 
 class _NotPlain(Exception):
@@ -103,10 +104,10 @@ def _nullable(kind: GraphQLOutputType, details: FieldDetailsList, collect: Colle
     if not is_leaf_type(kind):
         raise _NotPlain
     coerce = kind.coerce_output_value
-    is_text = kind.name in ("String", "ID")
+    is_text, is_int = kind.name in ("String", "ID"), kind.name == "Int"
 
     def write_leaf(value: Any) -> Any:
-        if is_text and type(value) is str:
+        if (is_text and type(value) is str) or (is_int and type(value) is int and -_INT <= value < _INT):
             return value
         output = None if value is None or isinstance(value, Exception) else coerce(value)
         if output is None or output is Undefined:

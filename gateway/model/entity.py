@@ -229,11 +229,14 @@ class Placement:
 
     def _parts(self, template: Template) -> "tuple[KeyPart, ...]":
         kinds: dict[str, Any] = {attribute.name: attribute.type for attribute in self.attributes}
-        holes = (hole for hole in template.holes if hole.name not in DERIVED)
-        return tuple((hole.name, kinds[hole.name], hole.width, hole.scale) for hole in holes)
+        return tuple(
+            (hole.name, None if hole.name in DERIVED else kinds[hole.name], hole.width, hole.scale)
+            for hole in template.holes
+        )
 
 
-KeyPart = tuple[str, KeyType, int, int]  # the attribute that fills a hole, its type, its width and scale
+# what fills a hole, its type, its width and scale; the shard and the bucket have no type
+KeyPart = tuple[str, KeyType | None, int, int]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,9 +1,7 @@
 """The caller's own recent writes, which reads must not miss."""
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Set
 from functools import cached_property
-from types import MappingProxyType
-from typing import NamedTuple
 
 import msgspec
 
@@ -13,10 +11,8 @@ from gateway.store.key_ranges import KeyRange
 
 MOST_ITEMS = 32  # whose keys are remembered; beyond that, anything may have been written
 
-_NOTHING: Mapping[ItemKey, "OwnWrite"] = MappingProxyType({})
 
-
-class OwnWrite(NamedTuple):
+class OwnWrite(msgspec.Struct, frozen=True):
     """When an item was written, in epoch seconds, and the index places where it may be since then."""
 
     at: int
@@ -26,7 +22,7 @@ class OwnWrite(NamedTuple):
 class OwnWrites(msgspec.Struct, frozen=True, dict=True):
     """`anything_at` is when more items were written than can be remembered by key."""
 
-    items: Mapping[ItemKey, OwnWrite] = _NOTHING
+    items: dict[ItemKey, OwnWrite] = {}
     anything_at: int | None = None
 
     @property

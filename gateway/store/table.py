@@ -95,7 +95,7 @@ class Table:
             return None
         names = self._rows.stored_names(attributes, None, (entity,)).read
         body = wire.get_item(self._model.table, access.session.tenancy.table, key, names, strong=True)
-        row = (await self.call(access, "GetItem", body)).get("Item")
+        row = (await self._send(access, "GetItem", body, self._direct)).get("Item")
         return self._rows.item(tenant, row, entity, attributes, self._model.table.sk) if row else None
 
     async def _rows_at(

@@ -107,22 +107,21 @@ def _payload(outcome: MutationResult) -> Payload:
 
 async def _before_deadline(writer: Writer, mutation: Mutation, work: Work, idempotency: Once | None) -> MutationResult:
     """Cancels the change at the deadline; earlier mutations keep their results, and later ones are not started."""
-    deadline = writer.access.deadline
-    if deadline is not None and asyncio.get_running_loop().time() >= deadline:
-        raise DeadlineExceeded("the request timed out before this mutation started; nothing was written")
-    with _Timeout(deadline):
+    with _Timeout(writer.access.deadline):
         if mutation.acts_as is not None:
             writer = await writer.acting(mutation, mutation.acts_as)
         return await writer.run(work, idempotency, bulk=mutation.bulk is not None)
 
 
 class _Timeout:
-    """Does what `asyncio.timeout_at` does, for a third of its time."""
+    """Does what `asyncio.timeout_at` does, in half of its time, and says what the caller should know."""
 
     __slots__ = ("_cancelling", "_late", "_task", "_timer")
 
     def __init__(self, deadline: float | None) -> None:
         loop = asyncio.get_running_loop()
+        if deadline is not None and loop.time() >= deadline:
+            raise DeadlineExceeded("the request timed out before this mutation started; nothing was written")
         task = asyncio.current_task(loop)
         assert task is not None  # noqa: S101  a running coroutine belongs to a task
         self._task, self._cancelling, self._late = task, task.cancelling(), False

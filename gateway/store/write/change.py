@@ -270,9 +270,8 @@ class Change(msgspec.Struct, eq=False):
         return ItemKey(partition(self.tenant, f"{UNIQUE}#{entity.name}#{attribute}#{text}"), UNIQUE)
 
     def _conflict(self, entity: Entity, values: Values) -> Fault:
-        key = {name: values[name] for name in entity.key_names}
         message = f"this {entity.name} has been changed or removed meanwhile"
-        return Fault(UserErrorCode.CONFLICT, message, "version", entity=entity.name, key=key)
+        return Fault(UserErrorCode.CONFLICT, message, "version", entity=entity.name, key=values)
 
     def _item(self, entity: Entity, values: Values, version: int, marks: frozenset[str] = NO_MARKS) -> Item:
         item_values = dict(values)

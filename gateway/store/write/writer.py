@@ -268,6 +268,8 @@ class Writer:
         # INVARIANT: a repeat is not answered from the record before this process has dropped what the change
         # invalidates; another process may have made the change.
         self.table.forget_written(self.access, [ItemKey(*key) for key in record["written"]])
-        item = self._owned(await self._transactions.at(self.access, entity, ItemKey(*record["key"])))
+        attributes = self.model.whole_items[entity.name]
+        found = await self.table.current(self.access, entity.name, ItemKey(*record["key"]), attributes)
+        item = self._owned(found)
         # the item was removed since, or given to another subject: only the fact that it was done remains
         return MutationResult(item or Item(entity.name, {}, ""), record["extras"])

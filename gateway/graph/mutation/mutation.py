@@ -107,13 +107,13 @@ def _payload(outcome: MutationResult) -> Payload:
 
 async def _before_deadline(writer: Writer, mutation: Mutation, work: Work, idempotency: Once | None) -> MutationResult:
     """Cancels the change at the deadline; earlier mutations keep their results, and later ones are not started."""
-    with _Timeout(writer.access.deadline):
+    with MutationTimeout(writer.access.deadline):
         if mutation.acts_as is not None:
             writer = await writer.acting(mutation, mutation.acts_as)
         return await writer.run(work, idempotency, bulk=mutation.bulk is not None)
 
 
-class _Timeout:
+class MutationTimeout:
     """Does what `asyncio.timeout_at` does, in half of its time, and says what the caller should know."""
 
     __slots__ = ("_cancelling", "_late", "_task", "_timer")
@@ -125,9 +125,9 @@ class _Timeout:
         task = asyncio.current_task(loop)
         assert task is not None  # noqa: S101  a running coroutine belongs to a task
         self._task, self._cancelling, self._late = task, task.cancelling(), False
-        self._timer = None if deadline is None else loop.call_at(deadline, self._end)
+        self._timer = None if deadline is None else loop.call_at(deadline, self.end)
 
-    def _end(self) -> None:
+    def end(self) -> None:
         self._late = True
         self._task.cancel()
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 from typing import Literal as OneOf
 
@@ -229,11 +229,14 @@ class Placement:
 
     def _parts(self, template: Template) -> "tuple[KeyPart, ...]":
         kinds: dict[str, Any] = {attribute.name: attribute.type for attribute in self.attributes}
-        holes = (hole for hole in template.holes if hole.name not in DERIVED)
-        return tuple((hole.name, kinds[hole.name], hole.width, hole.scale) for hole in holes)
+        return tuple(
+            (hole.name, None if hole.name in DERIVED else kinds[hole.name], hole.width, hole.scale)
+            for hole in template.holes
+        )
 
 
-KeyPart = tuple[str, KeyType, int, int]  # the attribute that fills a hole, its type, its width and scale
+# what fills a hole, its type, its width and scale; the shard and the bucket have no type
+KeyPart = tuple[str, KeyType | None, int, int]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -266,6 +269,23 @@ class Entity:
     @cached_property
     def relation(self) -> Mapping[str, Relation]:
         return {relation.name: relation for relation in self.relations}
+
+    @cached_property
+    def checked_references(self) -> tuple[Reference, ...]:
+        """Those whose items must exist when an item starts to refer to them."""
+        return tuple(relation for relation in self.relations if isinstance(relation, Reference) and relation.checked)
+
+    @cached_property
+    def encoders(self) -> tuple[tuple[str, Callable[[Any], Wire], bool], ...]:
+        """By attribute: its name, the function that encodes a value, and whether it is required."""
+        return tuple(
+            (
+                attribute.name,
+                attribute.encode if attribute.compressed else partial(attribute.type.encode, attribute.name),
+                attribute.required,
+            )
+            for attribute in self.attributes
+        )
 
     @cached_property
     def derived(self) -> Mapping[str, Computed | Loaded]:

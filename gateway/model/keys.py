@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from gateway.errors import BadUserInput
-from gateway.model.entity import Bucket, Entity, Placement, When
-from gateway.model.template import BUCKET, DERIVED, SHARD, Hole, Template
+from gateway.model.entity import Bucket, Entity, KeyPart, Placement, When
+from gateway.model.template import BUCKET, DERIVED, Hole, Template
 from gateway.model.tenant import TenantId, partition
 from gateway.model.types import KEY_SEPARATOR, KeyType, timestamp_text, utc
 
@@ -58,22 +58,29 @@ def rendered(entity: Entity, place: Placement, values: Mapping[str, Any]) -> tup
             return None
     if place.when is not None and not _holds(entity, place.when, values):
         return None
-    parts = {}
-    for name, kind, width, scale in place.pk_parts:
-        parts[name] = kind.key_text(name, values[name], width, scale)
-    if place.shards is not None:
-        # by the text in a key, so that one value in two spellings (a timestamp in two time zones) has one shard
-        by = place.shards.by
-        parts[SHARD] = shard_of(_text(entity, Hole(by), values[by]), place.shards.count)
-    if place.bucket is not None:
-        parts[BUCKET] = bucket_of(place.bucket, values[place.bucket.of])
-    path = place.pk.form.format_map(parts)
-    if not place.sk_parts:
-        return path, place.sk.text
-    parts = {}
-    for name, kind, width, scale in place.sk_parts:
-        parts[name] = kind.key_text(name, values[name], width, scale)
-    return path, place.sk.form.format_map(parts)
+    path = _filled(entity, place, place.pk, place.pk_parts, values)
+    return path, _filled(entity, place, place.sk, place.sk_parts, values) if place.sk_parts else place.sk.text
+
+
+def _filled(
+    entity: Entity, place: Placement, template: Template, parts: tuple[KeyPart, ...], values: Mapping[str, Any]
+) -> str:
+    texts = []
+    for name, kind, width, scale in parts:
+        if kind is None:
+            texts.append(_derived(entity, place, name, values))
+        else:
+            texts.append(kind.key_text(name, values[name], width, scale))
+    return template.pattern % tuple(texts)
+
+
+def _derived(entity: Entity, place: Placement, name: str, values: Mapping[str, Any]) -> str:
+    if name == BUCKET and place.bucket is not None:
+        return bucket_of(place.bucket, values[place.bucket.of])
+    assert place.shards is not None  # noqa: S101  the model has checked its templates
+    # by the text in a key, so that one value in two spellings (a timestamp in two time zones) has one shard
+    by = place.shards.by
+    return shard_of(_text(entity, Hole(by), values[by]), place.shards.count)
 
 
 def _holds(entity: Entity, when: When, values: Mapping[str, Any]) -> bool:

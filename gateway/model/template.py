@@ -65,6 +65,11 @@ class Template:
         return KEY_SEPARATOR.join(parts)
 
     @cached_property
+    def pattern(self) -> str:
+        """The same with `%s` for each hole, which is filled in less time."""
+        return KEY_SEPARATOR.join(segment.text if isinstance(segment, Literal) else "%s" for segment in self.segments)
+
+    @cached_property
     def leading_literals(self) -> tuple[str, ...]:
         """The fixed words that it starts with."""
         return tuple(str(part) for part in takewhile(lambda part: isinstance(part, Literal), self.segments))

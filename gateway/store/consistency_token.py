@@ -51,11 +51,10 @@ def _scope(tenant: TenantId, subject: str) -> str:
 def _written(tenant: TenantId, writes: OwnWrites) -> Any:
     """Omits the tenant's prefix; each reader adds its own."""
     own = len(partition(tenant, ""))
-
-    def places(write: OwnWrite) -> list[list[str | None]]:
-        return [[place.index, place.partition and place.partition[own:], place.sort] for place in write.places]
-
-    items = [[key.pk[own:], key.sk, write.at, places(write)] for key, write in writes.items.items()]
+    items = []
+    for key, write in writes.items.items():
+        places = [[place.index, place.partition and place.partition[own:], place.sort] for place in write.places]
+        items.append([key.pk[own:], key.sk, write.at, places])
     return [items, writes.anything_at]
 
 

@@ -6,6 +6,7 @@ address that the caller's role may not read. Equal positions have equal cursors,
 
 import base64
 import hashlib
+from binascii import b2a_base64
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Context, Decimal
@@ -22,6 +23,7 @@ from gateway.store.plan import Range
 
 _VERSION = b"\x01"
 _MAX_LENGTH = 4_096
+_URL_SAFE = bytes.maketrans(b"+/", b"-_")
 # Decimal's default context would round to 28 digits and treat two ranges as one
 _EXACT = Context(prec=100, traps=[])
 
@@ -51,12 +53,15 @@ class Cursors:
 
 
 def _text(raw: bytes) -> str:
-    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+    return b2a_base64(raw, newline=False).translate(_URL_SAFE).rstrip(b"=").decode()
 
 
 def _bound(scope: str, listing: str, arguments: Mapping[str, Any]) -> list[bytes]:
-    plain_arguments = {name: _plain(value) for name, value in arguments.items() if value is not None}
-    return [scope.encode(), listing.encode(), orjson.dumps(plain_arguments, option=orjson.OPT_SORT_KEYS)]
+    text = b"{}"
+    if arguments:
+        plain_arguments = {name: _plain(value) for name, value in arguments.items() if value is not None}
+        text = orjson.dumps(plain_arguments, option=orjson.OPT_SORT_KEYS)
+    return [scope.encode(), listing.encode(), text]
 
 
 def _plain(value: Any) -> Any:

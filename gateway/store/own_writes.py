@@ -1,10 +1,9 @@
 """The caller's own recent writes, which reads must not miss."""
 
-from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Set
 from functools import cached_property
-from types import MappingProxyType
-from typing import NamedTuple
+
+import msgspec
 
 from gateway.model.keys import ItemKey
 from gateway.store.cache.written_keys import Written, WrittenPlace
@@ -12,21 +11,18 @@ from gateway.store.key_ranges import KeyRange
 
 MOST_ITEMS = 32  # whose keys are remembered; beyond that, anything may have been written
 
-_NOTHING: Mapping[ItemKey, "OwnWrite"] = MappingProxyType({})
 
-
-class OwnWrite(NamedTuple):
+class OwnWrite(msgspec.Struct, frozen=True):
     """When an item was written, in epoch seconds, and the index places where it may be since then."""
 
     at: int
     places: tuple[WrittenPlace, ...] = ()
 
 
-@dataclass(frozen=True)
-class OwnWrites:
+class OwnWrites(msgspec.Struct, frozen=True, dict=True):
     """`anything_at` is when more items were written than can be remembered by key."""
 
-    items: Mapping[ItemKey, OwnWrite] = field(default_factory=lambda: _NOTHING)
+    items: dict[ItemKey, OwnWrite] = {}
     anything_at: int | None = None
 
     @property
@@ -43,10 +39,11 @@ class OwnWrites:
             return OwnWrites(anything_at=at)
         items = dict(self.items)
         for write in writes:
-            places = [place for place in write.places if place.index is not None]
-            # an update names only what it changes, so the item may still be in the places of an earlier write
-            earlier = items[write.key].places if write.key in items else ()
-            items[write.key] = OwnWrite(at, tuple(dict.fromkeys((*places, *earlier))))
+            places = tuple([place for place in write.places if place.index is not None])
+            if write.key in items:
+                # an update names only what it changes, so the item may still be in the places of an earlier write
+                places = tuple(dict.fromkeys((*places, *items[write.key].places)))
+            items[write.key] = OwnWrite(at, places)
         return OwnWrites(anything_at=at) if len(items) > MOST_ITEMS else OwnWrites(items, self.anything_at)
 
     def since(self, at: int) -> "OwnWrites | None":

@@ -158,7 +158,7 @@ class Rows:
         # neither is a row without a partition.
         if not owns(tenant, row.get(table.pk, {}).get("S", "")):
             raise IsolationBreach("a row of another tenant was read")
-        kind = self.kind(row)
+        kind = row.get(table.entity_type, {}).get("S")
         if kind != expected:
             raise Internal(f"expected an item of {expected} and found {kind}")
         if not self.live(row):

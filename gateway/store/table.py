@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Sequence, Set
-from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from heapq import merge
@@ -44,7 +43,6 @@ _PATIENCE = 10.0  # seconds to retry unprocessed keys if the request has no dead
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.025, 1.0
 PARALLEL_GROUPS = 8  # time buckets that are read ahead at the same time
 
-_NO_CACHE = nullcontext()
 _DENIED_BY_AWS = logging.getLogger("gateway.denied_by_aws")  # an alarm reads its lines
 
 Renew = Callable[[Session], Awaitable[Session]]
@@ -97,7 +95,7 @@ class Table:
             return None
         names = self._rows.stored_names(attributes, None, (entity,)).read
         body = wire.get_item(self._model.table, access.session.tenancy.table, key, names, strong=True)
-        row = (await self.call(access, "GetItem", body)).get("Item")
+        row = (await self._send(access, "GetItem", body, self._direct)).get("Item")
         return self._rows.item(tenant, row, entity, attributes, self._model.table.sk) if row else None
 
     async def _rows_at(
@@ -363,11 +361,13 @@ class Table:
         return self._written(access, operation, body, via or self._direct)
 
     async def _written(self, access: Access, operation: str, body: dict[str, Any], via: Via) -> dict[str, Any]:
-        cache = self._cache
         try:
-            # INVARIANT: a write returns only after the cache entries that it made stale are dropped.
-            with cache.writing(access.session, operation, body) if cache is not None else _NO_CACHE:
+            if self._cache is None:
                 answer = await self._send(access, operation, body, via)
+            else:
+                # INVARIANT: a write returns only after the cache entries that it made stale are dropped.
+                with self._cache.writing(access.session, operation, body):
+                    answer = await self._send(access, operation, body, via)
         except (Forbidden, TransactionCancelled):
             raise
         except Exception:

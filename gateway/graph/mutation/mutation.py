@@ -46,12 +46,15 @@ def resolver(mutation: Mutation) -> Callable[..., Awaitable[Payload]]:
         context = info.context
         if context.outcome is not None:
             return cast(Payload, context.outcome.get())
-        context.writer.check_may_call(mutation)
-        values = _input_values(mutation, context.writer.access, arguments["input"])
+        writer = context.writer
+        writer.check_may_call(mutation)
+        values = _input_values(mutation, writer.access, arguments["input"])
         key = arguments.get("idempotencyKey")
         idempotency = once(key, mutation.name, values) if key is not None else None
-        work = partial(run, values=values)
-        payload = await _payload(context.writer, mutation, work, idempotency)
+        try:
+            payload = _payload(await _before_deadline(writer, mutation, partial(run, values=values), idempotency))
+        except (BadUserInput, Rejected) as error:
+            payload = Payload(None, _faults(writer, error))
         context.reader.changed(payload.item)
         for result in payload.results:
             context.reader.changed(result.item)
@@ -64,7 +67,8 @@ def _input_values(mutation: Mutation, access: Access, arguments: Values) -> dict
     if mutation.bulk is not None:
         return {ITEMS: [_input_values(mutation.bulk.of, access, item) for item in arguments[ITEMS]]}
     values = model_values(mutation.input, arguments)
-    return {**values, **_subjects(mutation, access, values)}
+    values.update(_subjects(mutation, access, values))
+    return values
 
 
 def _subjects(mutation: Mutation, access: Access, values: Values) -> Values:
@@ -84,16 +88,16 @@ def _subjects(mutation: Mutation, access: Access, values: Values) -> Values:
     return defaults
 
 
-async def _payload(writer: Writer, mutation: Mutation, work: Work, idempotency: Once | None) -> Payload:
-    """Puts errors that the caller can fix into the payload; all others become errors of the field."""
-    try:
-        outcome = await _before_deadline(writer, mutation, work, idempotency)
-    except Rejected as error:
-        for fault in error.faults:
-            check_declared(writer.model, fault)
-        return Payload(None, error.faults)
-    except BadUserInput as error:
-        return Payload(None, faults_of(error))
+def _faults(writer: Writer, error: BadUserInput | Rejected) -> tuple[Fault, ...]:
+    """Errors that the caller can fix are put into the payload; all others become errors of the field."""
+    if isinstance(error, BadUserInput):
+        return faults_of(error)
+    for fault in error.faults:
+        check_declared(writer.model, fault)
+    return error.faults
+
+
+def _payload(outcome: MutationResult) -> Payload:
     item = outcome.item if outcome.item.values else None
     if not outcome.results:
         return Payload(item, (), outcome.extras)
@@ -103,16 +107,39 @@ async def _payload(writer: Writer, mutation: Mutation, work: Work, idempotency: 
 
 async def _before_deadline(writer: Writer, mutation: Mutation, work: Work, idempotency: Once | None) -> MutationResult:
     """Cancels the change at the deadline; earlier mutations keep their results, and later ones are not started."""
-    deadline = writer.access.deadline
-    if deadline is not None and asyncio.get_running_loop().time() >= deadline:
-        raise DeadlineExceeded("the request timed out before this mutation started; nothing was written")
-    try:
-        async with asyncio.timeout_at(deadline):
-            if mutation.acts_as is not None:
-                writer = await writer.acting(mutation, mutation.acts_as)
-            return await writer.run(work, idempotency, bulk=mutation.bulk is not None)
-    except TimeoutError as error:
-        raise DeadlineExceeded(
-            "the request timed out while this mutation ran, and it may have been written; "
-            "repeat it with the same `idempotencyKey` to get its result"
-        ) from error
+    with MutationTimeout(writer.access.deadline):
+        if mutation.acts_as is not None:
+            writer = await writer.acting(mutation, mutation.acts_as)
+        return await writer.run(work, idempotency, bulk=mutation.bulk is not None)
+
+
+class MutationTimeout:
+    """Does what `asyncio.timeout_at` does, in half of its time, and says what the caller should know."""
+
+    __slots__ = ("_cancelling", "_late", "_task", "_timer")
+
+    def __init__(self, deadline: float | None) -> None:
+        loop = asyncio.get_running_loop()
+        if deadline is not None and loop.time() >= deadline:
+            raise DeadlineExceeded("the request timed out before this mutation started; nothing was written")
+        task = asyncio.current_task(loop)
+        assert task is not None  # noqa: S101  a running coroutine belongs to a task
+        self._task, self._cancelling, self._late = task, task.cancelling(), False
+        self._timer = None if deadline is None else loop.call_at(deadline, self.end)
+
+    def end(self) -> None:
+        self._late = True
+        self._task.cancel()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        # a cancellation by other code at the same time takes precedence
+        if self._late and self._task.uncancel() <= self._cancelling and kind is asyncio.CancelledError:
+            raise DeadlineExceeded(
+                "the request timed out while this mutation ran, and it may have been written; "
+                "repeat it with the same `idempotencyKey` to get its result"
+            ) from error

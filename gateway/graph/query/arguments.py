@@ -138,7 +138,12 @@ def _variable_names(node: ValueNode) -> list[str]:
 
 def model_values(fields: tuple[Field, ...], values: Mapping[str, Any]) -> dict[str, Any]:
     """Converts arguments to the model's values; an absent one stays absent, and null is None."""
-    return {field.name: _model_value(field.type, values[field.name]) for field in fields if field.name in values}
+    converted = {}
+    for field in fields:
+        if field.name in values:
+            value = values[field.name]
+            converted[field.name] = value if type(value) is str else _model_value(field.type, value)
+    return converted
 
 
 def _model_value(kind: AttributeType, value: Any) -> Any:

@@ -63,11 +63,6 @@ class Permissions:
         """The subject, if the session only sees its own rows: part of every cache key for it."""
         return self.subject if isinstance(self.subject, str) else None
 
-    @property
-    def sample_key(self) -> str:
-        """A partition key that this principal may read."""
-        return self.own + self.shared.rows.sample.replace(role_reach.SUBJECT, self.reader or "")
-
     def foreign(self, index: str | None, partition_key: str) -> bool:
         """Whether the partition belongs to another subject of the tenant, whose rows are treated as missing."""
         owned = self.shared.rows.owned
@@ -78,7 +73,8 @@ class Permissions:
     @property
     def own(self) -> str:
         """The prefix of the tenant's keys; empty without a tenant, and an empty prefix never satisfies a residual."""
-        return partition(TenantId(self.tenant), "") if self.tenant and isinstance(self.tenant, str) else ""
+        tenant = self.tenant
+        return partition(tenant, "") if tenant and isinstance(tenant, str) else ""  # type: ignore[arg-type]
 
     @property
     def fingerprint(self) -> str:
@@ -90,13 +86,13 @@ class Permissions:
 
         A request of a known shape is decided by its prepared permission, every other request by the evaluator.
         """
-        own = self.own
-        allow = self.shared.allowed(operation, body, own, self.reader)
+        own, reader = self.own, self.reader
+        allow = self.shared.allowed(operation, body, own, reader)
         if allow is not None:
             return allow
         verdict = self._evaluated(operation, body)
         if isinstance(verdict, Allow):
-            self.shared.learn(operation, body, own, verdict, self.reader)
+            self.shared.learn(operation, body, own, verdict, reader)
         return verdict
 
     def check_action(self, action: str, resource: str) -> Allow | Deny:
@@ -125,16 +121,17 @@ class Permissions:
     ) -> Mapping[str, Deny]:
         """The attributes that this principal may not read, each with its denial.
 
-        `leading_key` is a partition key that the principal may read, `sample_key` by default. Use one that is the same
-        for all tenants after their prefix, so that they share the cached answers.
+        `leading_key` is a partition key that the principal may read, by default that of the role's sample. Use one that
+        is the same for all tenants after their prefix, so that they share the cached answers.
         """
+        own, reader, rows = self.own, self.reader, self.shared.rows
         if leading_key is None:
-            leading_key, there = self.sample_key, self.shared.rows.sample_index
-            if there is not None:  # a role that only reads from indexes
-                operation, index = "Query", there
+            leading_key = own + rows.sample.replace(role_reach.SUBJECT, reader or "")
+            if rows.sample_index is not None:  # a role that only reads from indexes
+                operation, index = "Query", rows.sample_index
         attributes = names if isinstance(names, frozenset) else tuple(names)
         question = AttributeQuestion(operation, table, index, attributes)
-        return self.shared.denied(question, leading_key, self.own, self._probe, self.reader)
+        return self.shared.denied(question, leading_key, own, self._probe, reader)
 
     def _probe(self, read: AttributeRead, leading_key: str) -> Deny | None:
         """Checks a read of one attribute and the keys."""

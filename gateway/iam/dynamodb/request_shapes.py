@@ -6,7 +6,9 @@ that the store sends have a shape; anything else is left to the evaluator.
 
 from collections.abc import Callable, Mapping
 from itertools import chain
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
+
+import msgspec
 
 from gateway.iam.dynamodb.key_conditions import key_condition
 from gateway.iam.dynamodb.key_schemas import TableRegistry
@@ -34,7 +36,7 @@ _WRITTEN: Final = (
 _MEMBERS: Final = frozenset(("Put", "Update", "Delete", "ConditionCheck"))
 
 
-class RequestPart(NamedTuple):
+class RequestPart(msgspec.Struct, frozen=True):
     """A separately authorised part: a whole request, or one member of a transaction.
 
     `holders` are the objects that hold the leading keys. `operation` and `body` are an example of the shape.

@@ -10,7 +10,7 @@ from gateway.model.tenant import TenantId, partition
 _NOBODY: Final = partition(TenantId(""), "")
 _WORD, _END = _NOBODY[:-1], _NOBODY[-1]
 _PLAIN = re.compile(r'[^"\\\x00-\x1f\x7f-\U0010ffff]+')
-# a prefix as in `_is_own`, whose characters all represent themselves in JSON
+# a prefix as in `Residual.allows`, whose characters all represent themselves in JSON
 _PLAIN_OWN = re.compile(f"{re.escape(_WORD)}{_PLAIN.pattern}{re.escape(_END)}").fullmatch
 
 
@@ -86,7 +86,10 @@ class Residual:
             mine = self.of_subject(subject)
             return mine is not None and mine.allows(keys, own)
         # INVARIANT: no keys means no permission: "all of none" would be an approval.
-        if not keys or not _is_own(own):
+        if not keys:
+            return False
+        # INVARIANT: a prefix ends after the tenant's id, or `TENANT#acme` would also be a prefix of tenant `acme-2`.
+        if len(own) <= len(_NOBODY) or not own.startswith(_WORD) or not own.endswith(_END):
             return False
         start = own + self.tail
         for key in keys:  # twice as fast as all()
@@ -177,11 +180,6 @@ def _may_meet(prefix: str, tail: str) -> bool:
 def _as_text(prefix: str) -> str:
     """A prefix as it appears in JSON: a whole key is followed by its closing quote."""
     return f'{prefix[:-1]}"' if prefix.endswith(END) else prefix
-
-
-def _is_own(own: str) -> bool:
-    # INVARIANT: a prefix ends after the tenant's id, or `TENANT#acme` would also be a prefix of tenant `acme-2`.
-    return len(own) > len(_NOBODY) and own.startswith(_WORD) and own.endswith(_END)
 
 
 def _shortest(prefixes: Iterable[str]) -> tuple[str, ...]:

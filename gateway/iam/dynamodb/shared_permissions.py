@@ -8,6 +8,8 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple, TypeVar
 
+import msgspec
+
 from gateway.iam.dynamodb.key_schemas import TableRegistry
 from gateway.iam.dynamodb.partial_evaluation import OPEN, PreparedPermission, depends_on_tenant, prepare
 from gateway.iam.dynamodb.request_shapes import RequestPart, key_name, leading_keys, parts_of
@@ -34,7 +36,7 @@ class AttributeRead(NamedTuple):
     attribute: str
 
 
-class AttributeQuestion(NamedTuple):
+class AttributeQuestion(msgspec.Struct, frozen=True):
     """Attributes that are read together; `index_name` as above."""
 
     operation: str

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from gateway.model.checks.declarations import field_faults
 from gateway.model.checks.shapes import shape_faults
-from gateway.model.entity import Reference
 from gateway.model.error_code import UserErrorCode
 from gateway.model.files.checks import input_faults
 from gateway.model.mutation import Bulk, Mutation
@@ -100,7 +99,7 @@ def _writes(model: "Model", mutation: Mutation, items: int) -> int:
     entity = model.entities[mutation.returns]
     updates = mutation.step is not None and mutation.step.reads and not mutation.removes
     moves = 2 if updates else 1  # an update moves from one place to another
-    checked = sum(isinstance(relation, Reference) and relation.checked for relation in entity.relations)
+    checked = len(entity.checked_references)
     writes_per_item = 1 + moves * (len(entity.copies) + len(entity.unique)) + (0 if mutation.removes else checked)
     counters = 0
     for listing in model.counted.get(entity.name, ()):

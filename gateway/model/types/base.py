@@ -2,7 +2,7 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -68,7 +68,7 @@ class AttributeType(ABC):
         """The value in the single spelling in which it is stored and looked up."""
         return value
 
-    def faults(self, path: str, value: Any) -> Iterator[BadUserInput]:
+    def faults(self, path: str, value: Any) -> Iterable[BadUserInput]:
         """Everything that is wrong with a new value: its form, and the rules that it breaks; each with its path.
 
         `encode` only checks the form, so that a value from before a rule was declared can be kept.
@@ -76,13 +76,12 @@ class AttributeType(ABC):
         try:
             self.encode(path, value)
         except BadUserInput as error:
-            yield error
-        else:
-            yield from self.broken_rules(path, value)
+            return (error,)
+        return self.broken_rules(path, value)
 
-    def broken_rules(self, path: str, value: Any) -> Iterator[BadUserInput]:
+    def broken_rules(self, path: str, value: Any) -> Iterable[BadUserInput]:
         """The declared rules that a value of the right form breaks."""
-        return iter(())
+        return ()
 
     def declaration_faults(self) -> Iterator[str]:
         """The faults of the declared rules themselves, such as a minimum above the maximum."""

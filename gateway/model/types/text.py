@@ -3,7 +3,7 @@
 import base64
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -89,13 +89,12 @@ class Text(AttributeType):
     def normalised(self, value: Any) -> Any:
         return apply(self.normalise, value) if self.normalise and isinstance(value, str) else value
 
-    def broken_rules(self, path: str, value: Any) -> Iterator[BadUserInput]:
+    def broken_rules(self, path: str, value: Any) -> Iterable[BadUserInput]:
         if not value and self.min:
-            yield BadUserInput(f"`{path}` is empty", path)
-        elif len(value) < self.min:
-            yield BadUserInput(f"`{path}` has {len(value)} characters, at least {self.min} are needed", path)
-        elif self.pattern is not None and not compiled(self.pattern).matches(value):
-            yield _mismatch(path, self.pattern)
+            return (BadUserInput(f"`{path}` is empty", path),)
+        if len(value) < self.min:
+            return (BadUserInput(f"`{path}` has {len(value)} characters, at least {self.min} are needed", path),)
+        return () if self.pattern is None else _mismatches(path, self.pattern, value)
 
     def declaration_faults(self) -> Iterator[str]:
         if not 0 <= self.min <= self.max:
@@ -106,8 +105,10 @@ class Text(AttributeType):
         return _decode
 
 
-def _mismatch(path: str, pattern: str) -> BadUserInput:
-    return BadUserInput(f"`{path}` does not match the pattern `{pattern}`", path)
+def _mismatches(path: str, pattern: str | None, value: str) -> tuple[BadUserInput, ...]:
+    if pattern is None or compiled(pattern).matches(value):
+        return ()
+    return (BadUserInput(f"`{path}` does not match the pattern `{pattern}`", path),)
 
 
 def _decode(wire: Wire) -> str:
@@ -210,9 +211,8 @@ class KeyString(_RuledText):
     def normalised(self, value: Any) -> Any:
         return apply(self.normalise, value) if self.normalise and isinstance(value, str) else value
 
-    def broken_rules(self, path: str, value: Any) -> Iterator[BadUserInput]:
-        if self.pattern is not None and not compiled(self.pattern).matches(value):
-            yield _mismatch(path, self.pattern)
+    def broken_rules(self, path: str, value: Any) -> Iterable[BadUserInput]:
+        return _mismatches(path, self.pattern, value)
 
     def declaration_faults(self) -> Iterator[str]:
         yield from _text_faults(self)

@@ -16,6 +16,7 @@ READS = frozenset({"GetItem", "BatchGetItem", "Query", "TransactGetItems"})
 
 Body = Mapping[str, Any]
 
+_CHECK = "ConditionCheck"  # changes nothing
 _WORD = re.compile(r"#?\w+")
 _SET = re.compile(r"(#\w+) = (:\w+)")
 _REMOVE = re.compile(r"\bREMOVE\b.*?(?=\b(?:SET|ADD|DELETE)\b|$)", re.DOTALL)
@@ -49,7 +50,7 @@ class Written(msgspec.Struct, frozen=True):
 def written(spec: TableSpec, operation: str, body: Body) -> tuple[Written, ...] | None:
     """Returns every item that the request may change; None if the request is not understood."""
     try:
-        return tuple([one for kind, part in _members(operation, body) for one in _member(spec, kind, part)])
+        return tuple([_member(spec, kind, part) for kind, part in _members(operation, body) if kind != _CHECK])
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
 
@@ -74,8 +75,11 @@ def _members(operation: str, body: Body) -> list[tuple[str, Body]]:
             raise ValueError(f"`{operation}` is not known here")
 
 
-def _member(spec: TableSpec, kind: str, part: Body) -> tuple[Written, ...]:
+def _member(spec: TableSpec, kind: str, part: Body) -> Written:
     match kind:
+        case "Update":
+            key = _key(spec, part["Key"])
+            return Written(key, (WrittenPlace(None, key.pk, key.sk), *_moved(spec, part)))
         case "Put":
             item = part["Item"]
             key = _key(spec, item)
@@ -84,38 +88,33 @@ def _member(spec: TableSpec, kind: str, part: Body) -> tuple[Written, ...]:
                 for index in spec.indexes
                 if index.pk in item and index.sk in item
             )
-            return (Written(key, (WrittenPlace(None, key.pk, key.sk), *indexes), item if _exact(item) else None),)
-        case "Update":
-            key = _key(spec, part["Key"])
-            return (Written(key, (WrittenPlace(None, key.pk, key.sk), *_moved(spec, part))),)
+            return Written(key, (WrittenPlace(None, key.pk, key.sk), *indexes), item if _exact(item) else None)
         case "Delete":
-            return (Written(_key(spec, part["Key"]), gone=True),)
-        case "ConditionCheck":
-            return ()
+            return Written(_key(spec, part["Key"]), gone=True)
         case _:
             raise ValueError(f"`{kind}` is not known here")
 
 
 def _moved(spec: TableSpec, part: Body) -> list[WrittenPlace]:
     """Returns the item's new places in indexes; an update contains only changes, so the partition may be missing."""
-    names, values = part.get("ExpressionAttributeNames", {}), part.get("ExpressionAttributeValues", {})
-    assigned, words = _parts(part["UpdateExpression"])
-    sets = {names[name]: values[value]["S"] for name, value in assigned if "S" in values[value]}
-    mentioned = {names.get(word, word) for word in words}
+    names = part.get("ExpressionAttributeNames", {})
+    assigned, mentioned = _parts(part["UpdateExpression"], tuple(names.items()))
+    moved = [index for index in spec.indexes if index.pk in mentioned or index.sk in mentioned]
+    if not moved:
+        return []
+    values = part.get("ExpressionAttributeValues", {})
+    sets = {name: values[value]["S"] for name, value in assigned if "S" in values[value]}
     # an assignment in a form that is not parsed here may put the item anywhere in the index
-    return [
-        WrittenPlace(index.name, sets.get(index.pk), sets.get(index.sk))
-        for index in spec.indexes
-        if index.pk in mentioned or index.sk in mentioned
-    ]
+    return [WrittenPlace(index.name, sets.get(index.pk), sets.get(index.sk)) for index in moved]
 
 
 @lru_cache(maxsize=1_024)
-def _parts(expression: str) -> tuple[tuple[tuple[str, str], ...], frozenset[str]]:
-    """Returns the assignments in an update expression, and all its words; cached, as there are few expressions."""
+def _parts(expression: str, aliases: tuple[tuple[str, str], ...]) -> tuple[tuple[tuple[str, str], ...], frozenset[str]]:
+    """Returns the attributes that an update assigns, and all that it mentions; cached, as there are few updates."""
     # an item that leaves an index is on no new page of it
-    expression = _REMOVE.sub("", expression)
-    return tuple(_SET.findall(expression)), frozenset(_WORD.findall(expression))
+    expression, names = _REMOVE.sub("", expression), dict(aliases)
+    assigned = tuple((names[name], value) for name, value in _SET.findall(expression))
+    return assigned, frozenset(names.get(word, word) for word in _WORD.findall(expression))
 
 
 def _key(spec: TableSpec, item: Body) -> ItemKey:

@@ -1,12 +1,13 @@
 """Changes as pure values: all items, copies, index keys and uniqueness markers that are written together."""
 
 from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+import msgspec
+
 from gateway.errors import Internal, LimitExceeded
-from gateway.model.entity import Entity, Reference
+from gateway.model.entity import Entity
 from gateway.model.error_code import UserErrorCode
 from gateway.model.files.keys import object_key
 from gateway.model.keys import ItemKey, item_key
@@ -42,17 +43,16 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-@dataclass(slots=True)
-class Change:
+class Change(msgspec.Struct, eq=False):
     """Collects the writes of one transaction, which succeed or fail together."""
 
     model: Model
     tenant: TenantId
     subject: str | None = None  # of an own-rows session
-    members: list[Member] = field(default_factory=list)
+    members: list[Member] = []
     clock: Callable[[], datetime] | None = _now  # items must expire after this time; None disables the check
     large: tuple[tuple[str, int], ...] = ()  # entities and bytes of unusually large items
-    given_up: list[str] = field(default_factory=list)  # the keys of files that no item refers to after this change
+    given_up: list[str] = []  # the keys of files that no item refers to after this change
 
     def create(self, name: str, values: Values, *, taken: Fault | None = None) -> Item:
         """Adds a new item; `taken` or ALREADY_EXISTS if its key exists, ALREADY_EXISTS if a unique value does."""
@@ -70,7 +70,7 @@ class Change:
                 self._claim(entity, attribute, values)
         self._refer(entity, values, entity.attribute)
         self._count(entity, None, values)
-        return self._item(entity, values, 1, marks)
+        return self._item(entity, {name: value for name, value in values.items() if value is not None}, 1, marks)
 
     def update(self, item: Item, changes: Values) -> Item:
         """Changes values of the item; None removes one. CONFLICT if another request changed it first.
@@ -86,7 +86,7 @@ class Change:
         if not changes and not whole:
             return self._item(entity, before, version, marks)
         after = {name: value for name, value in {**before, **changes}.items() if value is not None}
-        written = rewrite(self.model, entity, self.tenant, before, changes, version + 1, whole=whole)
+        written = rewrite(self.model, entity, self.tenant, before, after, changes, version + 1, whole=whole)
         if written.size:
             self.large = (*self.large, (entity.name, written.size))
         body = update_body(self.model, entity, written, version, version + 1)
@@ -102,7 +102,7 @@ class Change:
             if before.get(attribute) != after.get(attribute):
                 self._release(entity, attribute, before)
                 self._claim(entity, attribute, after)
-        if entity.relations:
+        if entity.checked_references:
             self._refer(entity, after, changes)
         if counted:
             self._count(entity, before, after, marks)
@@ -188,11 +188,10 @@ class Change:
 
     def _refer(self, entity: Entity, values: Values, changed: Container[str]) -> None:
         """Requires that items which this item newly refers to exist when the change is written."""
-        for relation in entity.relations:
-            if isinstance(relation, Reference) and relation.checked:
-                target = referred(self.model, entity, relation, values)
-                if target is not None and any(name in changed for name in target.bound):
-                    self.append(reference_member(self.model, self.tenant, target))
+        for reference in entity.checked_references:
+            target = referred(self.model, entity, reference, values)
+            if target is not None and any(name in changed for name in target.bound):
+                self.append(reference_member(self.model, self.tenant, target))
 
     def _give_up(self, entity: Entity, before: Values, after: Values) -> None:
         for name in (file.name for file in entity.files):
@@ -214,7 +213,10 @@ class Change:
     def append(self, member: Member) -> None:
         if member.fault is not None:
             check_declared(self.model, member.fault)
-        other = next((other for other in self.members if other.key == member.key), None) if self.members else None
+        if not self.members:
+            self.members.append(member)
+            return
+        other = next((other for other in self.members if other.key == member.key), None)
         joined = joined_members(other, member) if other is not None else None
         if other is not None and joined is not None:
             self.members[self.members.index(other)] = joined
@@ -268,12 +270,11 @@ class Change:
         return ItemKey(partition(self.tenant, f"{UNIQUE}#{entity.name}#{attribute}#{text}"), UNIQUE)
 
     def _conflict(self, entity: Entity, values: Values) -> Fault:
-        key = {name: values[name] for name in entity.key_names}
         message = f"this {entity.name} has been changed or removed meanwhile"
-        return Fault(UserErrorCode.CONFLICT, message, "version", entity=entity.name, key=key)
+        return Fault(UserErrorCode.CONFLICT, message, "version", entity=entity.name, key=values)
 
     def _item(self, entity: Entity, values: Values, version: int, marks: frozenset[str] = NO_MARKS) -> Item:
-        item_values = {name: value for name, value in values.items() if value is not None}
+        item_values = dict(values)
         if marks and entity.name in self.model.filling:
             item_values[self.model.table.counted_by] = marks
         item_values[self.model.table.version] = version

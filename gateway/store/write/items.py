@@ -42,18 +42,25 @@ def items_before_and_after(
 
 
 def parts_before_and_after(
-    model: Model, entity: Entity, tenant: TenantId, before: Mapping[str, Any], changes: Mapping[str, Any]
+    model: Model,
+    entity: Entity,
+    tenant: TenantId,
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    changes: Mapping[str, Any],
 ) -> tuple[Wire, Wire, int]:
     """Returns only what the changes affect, and the size of the new item as `check_size` does.
 
     For an item without copies: its values, its expiry and its index keys.
     """
     content = _content(model, entity, before, 1)
-    after = {name: value for name, value in {**before, **changes}.items() if value is not None}
     new_content = _changed_content(model, entity, content, after, changes)
-    affected = (*changes, model.table.ttl)
-    old = {name: content[name] for name in affected if name in content}
-    new = {name: new_content[name] for name in affected if name in new_content}
+    old, new = {}, {}
+    for name in changes if entity.expiry is None else (*changes, model.table.ttl):
+        if name in content:
+            old[name] = content[name]
+        if name in new_content:
+            new[name] = new_content[name]
     for place in entity.placements:
         if not place.decided_by.isdisjoint(changes):
             old |= _key_in(model, entity, tenant, before, place) or {}
@@ -82,12 +89,12 @@ def _content(model: Model, entity: Entity, values: Mapping[str, Any], version: i
     content: Wire = {model.table.entity_type: {"S": entity.name}, model.table.version: {"N": str(version)}}
     if entity.schema > 1:
         content[model.table.schema] = {"N": str(entity.schema)}
-    for attribute in entity.attributes:
-        value = values.get(attribute.name)
+    for name, encode, required in entity.encoders:
+        value = values.get(name)
         if value is not None:
-            content[attribute.name] = attribute.encode(value)
-        elif attribute.required:
-            raise _required(entity, attribute.name)
+            content[name] = encode(value)
+        elif required:
+            raise _required(entity, name)
     if entity.expiry is not None:
         content |= _expiry(model, entity, values)
     return content
@@ -96,12 +103,10 @@ def _content(model: Model, entity: Entity, values: Mapping[str, Any], version: i
 def _changed_content(
     model: Model, entity: Entity, content: Wire, after: Mapping[str, Any], changes: Mapping[str, Any]
 ) -> Wire:
-    _check_names(entity, after)
+    _check_names(entity, changes)
     content = dict(content)
-    for attribute in entity.attributes:
-        name = attribute.name
-        if name not in changes:
-            continue
+    for name in changes:
+        attribute = entity.attribute[name]
         if name in after:
             content[name] = attribute.encode(after[name])
         elif attribute.required:

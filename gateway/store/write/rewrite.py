@@ -1,7 +1,8 @@
 """The Update that brings a stored item to its new state, provided that it has not changed in the meantime."""
 
 from collections.abc import Mapping
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -27,6 +28,7 @@ def rewrite(
     entity: Entity,
     tenant: TenantId,
     before: Mapping[str, Any],
+    after: Mapping[str, Any],
     changes: Mapping[str, Any],
     version: int,
     *,
@@ -34,7 +36,7 @@ def rewrite(
 ) -> Rewrite:
     """Returns how changes of values change the item: only what they affect, unless it is to be rewritten `whole`."""
     if not whole and not entity.copies:
-        old_parts, new_parts, size = parts_before_and_after(model, entity, tenant, before, changes)
+        old_parts, new_parts, size = parts_before_and_after(model, entity, tenant, before, after, changes)
         return difference(old_parts, new_parts, size)
     old, new = items_before_and_after(model, entity, tenant, before, changes, version)
     size = check_size(entity.name, new[0])
@@ -45,7 +47,8 @@ def rewrite(
 def difference(before: Wire, after: Wire, size: int = 0) -> Rewrite:
     """Returns only the differences, so that attributes unknown to this model stay as they are."""
     sets = {name: value for name, value in after.items() if before.get(name) != value}
-    return Rewrite(sets, tuple(sorted(before.keys() - after.keys())), size)
+    gone = before.keys() - after.keys()
+    return Rewrite(sets, tuple(sorted(gone)) if gone else (), size)
 
 
 def everything(model: Model, entity: Entity, before: Wire, after: Wire) -> Rewrite:
@@ -63,33 +66,49 @@ def derived_names(model: Model) -> frozenset[str]:
 
 def update_body(model: Model, entity: Entity, change: Rewrite, version: int, becomes: int) -> Wire:
     """Builds the UpdateExpression and the condition; `becomes` is the new version."""
-    names = {"#v": model.table.version, "#schema": model.table.schema}
+    sets, newer, has_schema = change.sets, becomes != version, entity.schema > 1
+    form = _form(model.table.version, model.table.schema, tuple(sorted(sets)), change.removes, newer, has_schema)
     values: Wire = {":v": {"N": str(version)}}
-    sets, removes = [], []
-    if becomes != version:
+    if newer:
         values[":w"] = {"N": str(becomes)}
-        sets.append("#v = :w")
-    for position, (name, value) in enumerate(sorted(change.sets.items())):
-        names[f"#s{position}"], values[f":s{position}"] = name, value
-        sets.append(f"#s{position} = :s{position}")
-    for position, name in enumerate(change.removes):
-        names[f"#r{position}"] = name
-        removes.append(f"#r{position}")
-    condition = "#v = :v AND attribute_not_exists(#schema)"
-    if entity.schema > 1:
+    for placeholder, name in form.values:
+        values[placeholder] = sets[name]
+    if has_schema:
         values[":schema"] = {"N": str(entity.schema)}
-        condition += " OR #v = :v AND #schema <= :schema"
     return {
-        # INVARIANT: an item that a newer release has stored is not changed by one that does not know its schema.
-        "ConditionExpression": condition,
-        "UpdateExpression": _expression(sets, removes),
-        "ExpressionAttributeNames": names,
+        "ConditionExpression": form.condition,
+        "UpdateExpression": form.expression,
+        "ExpressionAttributeNames": form.names.copy(),
         "ExpressionAttributeValues": values,
     }
 
 
-def _expression(sets: list[str], removes: list[str]) -> str:
-    if not removes:
-        return f"SET {', '.join(sets)}" if sets else ""
-    remove = f"REMOVE {', '.join(removes)}"
-    return f"SET {', '.join(sets)} {remove}" if sets else remove
+class _Form(NamedTuple):
+    """The texts of an Update, which depend only on the names that it sets and removes."""
+
+    condition: str
+    expression: str
+    names: dict[str, str]
+    values: tuple[tuple[str, str], ...]  # the placeholder of each attribute that is set
+
+
+@lru_cache(maxsize=1_024)
+def _form(
+    version: str, schema: str, sets: tuple[str, ...], removes: tuple[str, ...], newer: bool, has_schema: bool
+) -> _Form:
+    set_names = {f"#s{position}": name for position, name in enumerate(sets)}
+    removed_names = {f"#r{position}": name for position, name in enumerate(removes)}
+    assignments = [*(["#v = :w"] if newer else []), *(f"{alias} = :{alias[1:]}" for alias in set_names)]
+    expression = f"SET {', '.join(assignments)} " if assignments else ""
+    if removes:
+        expression += f"REMOVE {', '.join(removed_names)}"
+    # INVARIANT: an item that a newer release has stored is not changed by one that does not know its schema.
+    condition = "#v = :v AND attribute_not_exists(#schema)"
+    if has_schema:
+        condition += " OR #v = :v AND #schema <= :schema"
+    return _Form(
+        condition,
+        expression.strip(),
+        {"#v": version, "#schema": schema, **set_names, **removed_names},
+        tuple((f":{alias[1:]}", name) for alias, name in set_names.items()),
+    )

@@ -11,18 +11,17 @@ from gateway.model.types import Field
 Values = Mapping[str, Any]
 
 
-def checked_values(fields: Iterable[Field], values: Values) -> dict[str, Any]:
-    """Normalizes the input of a mutation to the stored form; None stays None."""
-    return checked_input({field.name: field for field in fields}, values)
-
-
 def checked_input(fields: Mapping[str, Field], values: Values) -> dict[str, Any]:
-    """Does the same with fields by their names, for those who check many inputs."""
-    spelled = _normalised(fields, values)
+    """Normalizes the input of a mutation to the stored form; None stays None."""
+    spelled: dict[str, Any] = {}
     faults: list[BadUserInput] = []
-    for name, value in spelled.items():
-        faults += _faults(fields, name, value)
-    _refuse(faults)
+    for name, value in values.items():
+        kind = fields[name].type if value is not None and name in fields else None
+        spelled[name] = new = kind.normalised(value) if kind is not None else value
+        if kind is not None and new is not None:
+            faults += kind.faults(name, new)
+    if faults:
+        _refuse(faults)
     return spelled
 
 
@@ -35,15 +34,20 @@ def new_values(entity: Entity, values: Values, now: datetime | None = None) -> d
 
 def changed_values(entity: Entity, before: Values, changes: Values, now: datetime | None = None) -> dict[str, Any]:
     """Returns what differs from before; None removes a value."""
-    attributes, changed = entity.attribute, {}
+    changed: dict[str, Any] = {}
     faults: list[BadUserInput] = []
-    for name, value in _normalised(attributes, changes).items():
+    for name, given in changes.items():
+        attribute = entity.attribute.get(name)
+        value = given if attribute is None or given is None else attribute.type.normalised(given)
         if before.get(name) != value:
             changed[name] = value
-        elif name in attributes:
+        elif attribute is not None:
             continue
         faults += _change_faults(entity, name, value)
-    _refuse([*faults, *_expiry_faults(entity, changed, now)])
+    if entity.expiry is not None:
+        faults += _expiry_faults(entity, changed, now)
+    if faults:
+        _refuse(faults)
     return changed
 
 
@@ -76,7 +80,7 @@ def _expiry_faults(entity: Entity, values: Values, now: datetime | None) -> list
     return []
 
 
-def _change_faults(entity: Entity, name: str, value: Any) -> list[BadUserInput]:
+def _change_faults(entity: Entity, name: str, value: Any) -> Iterable[BadUserInput]:
     attribute = entity.attribute.get(name)
     if attribute is None:
         return [_unknown(entity, name)]
@@ -84,7 +88,7 @@ def _change_faults(entity: Entity, name: str, value: Any) -> list[BadUserInput]:
         return [BadUserInput(f"`{name}` of {entity.name} cannot be changed", name)]
     if value is None:
         return [_required(entity, name)] if attribute.required else []
-    return list(attribute.type.faults(name, value))
+    return attribute.type.faults(name, value)
 
 
 def _unknown(entity: Entity, name: str) -> BadUserInput:

@@ -10,9 +10,8 @@ from msgspec.structs import replace
 from gateway.aws.wire.errors import TransactionCancelled, TransactionInProgress
 from gateway.backoff import full_jitter
 from gateway.errors import Conflict, DeadlineExceeded
-from gateway.model.entity import Entity
 from gateway.model.error_code import UserErrorCode
-from gateway.model.keys import ItemKey, item_key
+from gateway.model.keys import item_key
 from gateway.model.model import Model
 from gateway.store.access import Access
 from gateway.store.rows import Item
@@ -72,11 +71,8 @@ class Transactions:
 
     def stored(self, access: Access, entity: str, key: Mapping[str, Any]) -> Coroutine[Any, Any, Item | None]:
         """Returns the whole current item, for a change."""
-        definition = self._model.entities[entity]
-        return self.at(access, definition, item_key(access.session.tenant, definition, key))
-
-    def at(self, access: Access, entity: Entity, key: ItemKey) -> Coroutine[Any, Any, Item | None]:
-        return self._table.current(access, entity.name, key, self._model.whole_items[entity.name])
+        at = item_key(access.session.tenant, self._model.entities[entity], key)
+        return self._table.current(access, entity, at, self._model.whole_items[entity])
 
     async def _fault_of(self, access: Access, member: Member) -> Fault:
         fault = member.fault or Fault(UserErrorCode.CONFLICT, "somebody else has changed it")

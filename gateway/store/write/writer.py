@@ -95,7 +95,8 @@ class Writer:
         return Records(self.table, self.model)
 
     def change(self) -> Change:
-        return Change(self.model, self.tenant, self.access.session.subject)
+        session = self.access.session
+        return Change(self.model, session.tenant, session.subject)
 
     @overload
     async def stored(self, entity: type[R], key: Values, version: int | None = None) -> R: ...
@@ -103,7 +104,7 @@ class Writer:
     async def stored(self, entity: str, key: Values, version: int | None = None) -> Item: ...
     async def stored(self, entity: str | type[R], key: Values, version: int | None = None) -> Item | R:
         """Returns the item to change; NOT_FOUND if it is missing, CONFLICT if its version is not the expected one."""
-        name = _name(entity)
+        name = entity if isinstance(entity, str) else entity.__name__
         stored_item = self._owned(await self._transactions.stored(self.access, name, key))
         item = self.expected(name, key, stored_item, version)
         return item if isinstance(entity, str) else entity(item)
@@ -175,9 +176,11 @@ class Writer:
 
         An acting role reads places that do not contain the owner, so AWS does not refuse them.
         """
-        subject = self.access.session.subject
-        owner = None if item is None else self.model.entities[item.entity].owner
-        if item is None or subject is None or owner is None or item.values.get(owner) == subject:
+        if item is None:
+            return None
+        owner = self.model.entities[item.entity].owner
+        subject = None if owner is None else self.access.session.subject
+        if owner is None or subject is None or item.values.get(owner) == subject:
             return item
         return None
 
@@ -265,6 +268,8 @@ class Writer:
         # INVARIANT: a repeat is not answered from the record before this process has dropped what the change
         # invalidates; another process may have made the change.
         self.table.forget_written(self.access, [ItemKey(*key) for key in record["written"]])
-        item = self._owned(await self._transactions.at(self.access, entity, ItemKey(*record["key"])))
+        attributes = self.model.whole_items[entity.name]
+        found = await self.table.current(self.access, entity.name, ItemKey(*record["key"]), attributes)
+        item = self._owned(found)
         # the item was removed since, or given to another subject: only the fact that it was done remains
         return MutationResult(item or Item(entity.name, {}, ""), record["extras"])

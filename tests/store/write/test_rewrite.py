@@ -28,8 +28,9 @@ def test_the_parts_differ_as_the_whole_items_do(entity: Entity) -> None:
         if attribute.required or attribute.name in entity.key_names:
             continue
         for before, changes in ((values, {attribute.name: None}), (without, {attribute.name: values[attribute.name]})):
+            after = {name: value for name, value in {**before, **changes}.items() if value is not None}
             [old, *_], [new, *_] = items_before_and_after(MODEL, entity, ACME, before, changes, 2)
-            old_parts, new_parts, size = parts_before_and_after(MODEL, entity, ACME, before, changes)
+            old_parts, new_parts, size = parts_before_and_after(MODEL, entity, ACME, before, after, changes)
             expected, found = difference(old, new), difference(old_parts, new_parts)
             assert (found.sets, found.removes) == (expected.sets, expected.removes)
             assert size == check_size(entity.name, new)
@@ -49,4 +50,5 @@ def test_the_size_of_a_larger_item_is_that_of_the_whole_item(length: int) -> Non
     entity = MODEL.entities["Comment"]
     before, changes = values_of(entity), {"body": "x" * length}
     _, [new, *_] = items_before_and_after(MODEL, entity, ACME, before, changes, 2)
-    assert parts_before_and_after(MODEL, entity, ACME, before, changes)[2] == check_size(entity.name, new)
+    _, _, size = parts_before_and_after(MODEL, entity, ACME, before, {**before, **changes}, changes)
+    assert size == check_size(entity.name, new)

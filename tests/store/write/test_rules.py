@@ -5,7 +5,7 @@ import pytest
 from gateway.errors import BadUserInput
 from gateway.model.entity import Attribute
 from gateway.model.types import DecimalNumber, Field, Id, Integer, ListOf, Struct, Text
-from gateway.store.write.rules import changed_values, checked_values, new_values
+from gateway.store.write.rules import changed_values, checked_input, new_values
 from tests.model.build import thing
 
 LINE = Struct("Line", (Field("productId", Id(), "The product."), Field("quantity", Integer(min=1, max=9), "Many.")))
@@ -52,9 +52,10 @@ def test_every_fault_of_a_change_has_its_path() -> None:
 
 
 def test_the_input_of_a_mutation_is_checked_by_its_fields() -> None:
-    fields = (Field("lines", ListOf(LINE), "The lines."), Field("note", Text(), "A note.", required=False))
+    lines, note = Field("lines", ListOf(LINE), "The lines."), Field("note", Text(), "A note.", required=False)
+    fields = {"lines": lines, "note": note}
     values = {"lines": [{"productId": "a", "quantity": 9}], "note": None}
-    assert checked_values(fields, values) == values
+    assert checked_input(fields, values) == values
     with pytest.raises(BadUserInput) as refused:
-        checked_values(fields, {"lines": [{"productId": "a", "quantity": 99}], "note": "x" * 5_000})
+        checked_input(fields, {"lines": [{"productId": "a", "quantity": 99}], "note": "x" * 5_000})
     assert [*paths(refused.value)] == ["lines.0.quantity", "note"]

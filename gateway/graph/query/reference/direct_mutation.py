@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
+import msgspec
 from graphql import (
     GraphQLList,
     GraphQLNonNull,
@@ -21,13 +22,14 @@ from gateway.graph.query.tree import ChangeField, RootField
 Write = Callable[[Any], Any]
 Collect = Callable[[GraphQLObjectType, FieldDetailsList], CollectedFields]
 _LISTS = (list, tuple)
+_INT = 1 << 31  # the first number that GraphQL's Int has not
 
 
 class _NotPlain(Exception):
     """A value or a selection that is left to graphql-core."""
 
 
-class _Info(NamedTuple):
+class _Info(msgspec.Struct, frozen=True):
     """The parts of graphql-core's `info` that the resolver of a mutation reads."""
 
     context: Context
@@ -102,8 +104,11 @@ def _nullable(kind: GraphQLOutputType, details: FieldDetailsList, collect: Colle
     if not is_leaf_type(kind):
         raise _NotPlain
     coerce = kind.coerce_output_value
+    is_text, is_int = kind.name in ("String", "ID"), kind.name == "Int"
 
     def write_leaf(value: Any) -> Any:
+        if (is_text and type(value) is str) or (is_int and type(value) is int and -_INT <= value < _INT):
+            return value
         output = None if value is None or isinstance(value, Exception) else coerce(value)
         if output is None or output is Undefined:
             raise _NotPlain
@@ -147,7 +152,10 @@ def _object(kind: GraphQLObjectType, details: FieldDetailsList, collect: Collect
         fields.append((key, field.resolve, _value(field.type, inner, collect)))
 
     def write_object(source: Any) -> dict[str, Any]:
-        return {key: write(resolve(source, None)) for key, resolve, write in fields}
+        written = {}
+        for key, resolve, write in fields:
+            written[key] = write(resolve(source, None))
+        return written
 
     return write_object
 

@@ -124,11 +124,11 @@ class Reader:
         return item
 
     def forget(self) -> None:
-        self.__dict__.pop("_items", None)
-        self.__dict__.pop("_pages", None)
-        # both refer to the reader
-        self.__dict__.pop("derived", None)
-        self.__dict__.pop("caller", None)
+        created = self.__dict__
+        if "pieces" in created or "caller" in created:
+            # the last two refer to the reader
+            for name in ("_items", "_pages", "derived", "caller"):
+                created.pop(name, None)
         self._item_collections.clear()
 
     @property

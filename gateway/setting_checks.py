@@ -168,7 +168,7 @@ def _drain(settings: "Settings") -> Iterator[str]:
 
 _UNSAFE = (
     *(_revocations, _issuers_https),
-    *map(_endpoint_https, ("dynamodb_endpoint", "s3_endpoint", "sts_endpoint")),
+    *map(_endpoint_https, ("dynamodb_endpoint", "dynamodb_streams_endpoint", "s3_endpoint", "sts_endpoint")),
     *(_silos_https, _origins, _introspection, _drain, _bus_tls),
 )
 

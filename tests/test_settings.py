@@ -227,6 +227,10 @@ def test_a_wrong_value_is_named(environment: pytest.MonkeyPatch, name: str, valu
             "sts_endpoint: `http://localhost:8000` must start with https:// outside the sandbox",
         ),
         (
+            {"dynamodb_streams_endpoint": "http://localhost:8000"},
+            "dynamodb_streams_endpoint: `http://localhost:8000` must start with https:// outside the sandbox",
+        ),
+        (
             {"silos": {"acme": {"dynamodb_endpoint": "http://localhost:8000"}}},
             "silos.acme.dynamodb_endpoint: `http://localhost:8000` must start with https:// outside the sandbox",
         ),

@@ -99,10 +99,10 @@ def sent_of(content: bytes) -> Sent:
 
 def notes_of(tenant: str, content: bytes, shard: str, first: int) -> list[ChangeNote]:
     """The notes of a message, numbered from `first` in the order of the bus; raises `MalformedMessage`."""
-    rows = _read(content)["notes"]
+    message = _read(content)
     try:
-        return [_decode(tenant, row, shard, str(first + number)) for number, row in enumerate(rows)]
-    except (TypeError, ValueError) as error:
+        return [_decode(tenant, row, shard, str(first + number)) for number, row in enumerate(message["notes"])]
+    except (KeyError, TypeError, ValueError) as error:
         raise MalformedMessage("a note of the message is malformed") from error
 
 

@@ -5,6 +5,7 @@ https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md. The token is in
 """
 
 import asyncio
+import json
 from collections.abc import Coroutine, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from gateway.aws.sts.callers import Callers, LastingCaller
 from gateway.errors import GatewayError, LimitExceeded
 from gateway.graph.errors import failure
 from gateway.graph.http.endpoint import Send
-from gateway.graph.http.http_error import HttpError
+from gateway.graph.http.http_error import HttpError, NumberTooLarge
 from gateway.graph.http.log_lines import RequestLog
 from gateway.graph.http.request import Receive, Scope, graphql_request, merged_headers, strict_json
 from gateway.graph.http.responses import HttpResponse
@@ -170,7 +171,9 @@ class SocketConnection:
                 await self._send({"type": "pong"})
             case {"type": "pong"}:
                 pass
-            case {"type": "subscribe", "id": str(number), "payload": dict(payload)} if 0 < len(number) <= _MOST_ID:
+            case {"type": "subscribe", "id": str(number), "payload": dict() | HttpError() as payload} if (
+                0 < len(number) <= _MOST_ID
+            ):
                 await self._subscribe(number, payload)
             case {"type": "complete", "id": str(number)}:
                 self._leave(number)
@@ -196,7 +199,7 @@ class SocketConnection:
     def _gone(self, error: GatewayError) -> None:
         self._end(close_code(error), error.message)
 
-    async def _subscribe(self, number: str, payload: dict[str, Any]) -> None:
+    async def _subscribe(self, number: str, payload: dict[str, Any] | HttpError) -> None:
         if self._lasting is None or not self._acknowledged:
             raise SocketClosed(CloseCode.UNAUTHORIZED, "subscribe came before the connection was acknowledged")
         if number in self._running:
@@ -218,9 +221,16 @@ class SocketConnection:
             task.add_done_callback(self._carried_out.discard)
 
     async def _operation(
-        self, number: str, payload: dict[str, Any], log: RequestLog, lasting: LastingCaller, operation: SocketOperation
+        self,
+        number: str,
+        payload: dict[str, Any] | HttpError,
+        log: RequestLog,
+        lasting: LastingCaller,
+        operation: SocketOperation,
     ) -> None:
         try:
+            if isinstance(payload, HttpError):
+                raise payload
             request = graphql_request(payload)
             started = await self.operations.begin(lasting, request, log, scope=operation.scope)
             if operation.left:
@@ -284,11 +294,23 @@ def _parsed(message: Mapping[str, Any], limit: int) -> Mapping[str, Any]:
         raise SocketClosed(CloseCode.TOO_BIG, f"a message may have at most {limit} bytes")
     try:
         content = strict_json(raw, "the message")
+    except NumberTooLarge as error:
+        # only its own operation fails
+        return {**_without_numbers(raw), "payload": error}
     except HttpError as error:
         raise SocketClosed(CloseCode.BAD_MESSAGE, error.message) from error
     if not isinstance(content, dict):
         raise SocketClosed(CloseCode.BAD_MESSAGE, "the message must be a JSON object")
     return content
+
+
+def _without_numbers(raw: bytes) -> dict[str, Any]:
+    """The message with texts in place of its numbers, of which one is too large."""
+    try:
+        content = json.loads(raw, parse_int=str, parse_float=str)
+    except (ValueError, RecursionError):
+        return {}
+    return content if isinstance(content, dict) else {}
 
 
 def _authorization(payload: Mapping[str, Any], headers: Mapping[bytes, bytes]) -> bytes | None:

@@ -19,7 +19,7 @@ from starlette.routing import Route
 
 from gateway.errors import BadUserInput, Unavailable
 from gateway.graph.http.http_error import HttpError
-from gateway.graph.http.request import read_body
+from gateway.graph.http.request import read_body, strict_json
 from gateway.model.role import STANDARD_ROLES
 from gateway.model.tenant import tenant_id
 
@@ -126,8 +126,8 @@ def token_request(body: bytes) -> dict[str, Any]:
 def json_object(body: bytes) -> dict[str, Any]:
     """The object in the body; an empty one if it is anything else, which lacks what a request needs."""
     try:
-        request = json.loads(body)
-    except (ValueError, RecursionError):
+        request = strict_json(body, "the body")
+    except HttpError:
         return {}
     return request if isinstance(request, dict) else {}
 

@@ -27,13 +27,13 @@ variable "issuers" {
 }
 
 variable "run_gateway" {
-  description = "Whether ECS runs the gateway; without it there are the data plane and the image repository alone."
+  description = "Whether ECS runs the gateway; without it there are the data plane and the image repository alone. Keep it in gateway.auto.tfvars: an apply that does not find it there removes the service."
   type        = bool
   default     = false
 }
 
 variable "gateway_image" {
-  description = "Version of the gateway that runs, by tag or digest. Keep it in gateway.auto.tfvars, where every apply finds it: if it is only passed on the command line, the next apply is refused."
+  description = "Version of the gateway that runs, by tag or digest. Keep it in gateway.auto.tfvars beside `run_gateway`, where every apply finds it: an apply with `run_gateway` and without an image is refused."
   type        = string
   default     = null
 }

@@ -41,6 +41,9 @@ async def _socket(served: Shop, *, ready: bool = True, **limits: Any) -> AsyncIt
         (['{"type": "connection_init"}'], 4403),
         (['{"type": "connection_init", "payload": {"authorization": "Bearer none"}}'], 4403),
         (["x" * 200_000], 1009),
+        (['{"type": "connection_init", "payload": {"n": 1%s}}' % ("0" * 4_300)], 4400),
+        (['{"type": "subscribe", "id": "1", "payload": {"n": 1%s}}' % ("0" * 4_300)], 4401),
+        (["[1%s]" % ("0" * 4_300)], 4400),
     ],
 )
 async def test_a_wrong_message_closes_with_its_code(messages: list[str], code: int) -> None:
@@ -171,6 +174,19 @@ async def test_a_wrong_operation_is_an_error_of_its_id(payload: dict[str, Any], 
         refused = await client.receive()
         assert (refused["type"], refused["id"]) == ("error", "1"), refused
         assert refused["payload"][0]["extensions"]["code"] == code
+
+
+async def test_a_number_that_is_too_large_is_an_error_of_its_id_alone() -> None:
+    async with shop() as served, _socket(served) as client:
+        client.send(SUBSCRIBE)
+        assert (await client.receive())["type"] == "next"
+        payload = '{"query": "query($n: Int!) { allUsers(first: $n) { nodes { name } } }", "variables": {"n": 1%s}}'
+        client.send_text('{"type": "subscribe", "id": "large", "payload": %s}' % (payload % ("0" * 4_300)))
+        refused = await client.receive()
+        assert (refused["type"], refused["id"]) == ("error", "large"), refused
+        assert refused["payload"][0]["extensions"]["code"] == "BAD_USER_INPUT"
+        client.send({"type": "ping"})
+        assert (await client.receive())["type"] == "pong"
 
 
 async def test_a_client_that_leaves_leaves_nothing_behind() -> None:

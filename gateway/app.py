@@ -79,6 +79,8 @@ from gateway.wiring.tenants import (
 from gateway.wiring.trusted_lanes import example_sessions, prepare_trusted
 
 GRAPHQL_PATH: Final = "/graphql"
+_COLLECTIONS: Final = (1_000, 1_000_000, 100)  # thresholds of the garbage collector; the second is never reached
+_COLLECTION_SECONDS: Final = 10
 
 
 @dataclass(slots=True)
@@ -310,6 +312,16 @@ def create_app(
     return GatewayApp(gateway.endpoint, pages, gateway.metrics, _cors(settings), gateway.streaming.socket)
 
 
+async def _collect_older() -> None:
+    """Requests leave no cycles, so what survives a first collection is visited rarely.
+
+    The interpreter would do it many times a second beside new documents, and stop the process for milliseconds.
+    """
+    while True:
+        await asyncio.sleep(_COLLECTION_SECONDS)
+        gc.collect(1)
+
+
 def _pages(settings: Settings, gateway: Gateway, state: State) -> Starlette:
     address = f"http://{settings.host}:{settings.port}" if settings.environment == "sandbox" else None
     pages = [*playground(settings), *sandbox_pages(settings), *metrics_page(settings, gateway.metrics)]
@@ -342,12 +354,12 @@ def _pages(settings: Settings, gateway: Gateway, state: State) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        # objects created at start live as long as the process, so the garbage collector need not visit them again;
-        # requests leave no cycles, so all but the youngest objects may be visited rarely: a visit stops the process for
-        # as long as it takes
+        # objects created at start live as long as the process, so the garbage collector need not visit them again
         gc.collect()
         gc.freeze()
-        gc.set_threshold(1_000, 100, 100)
+        thresholds = gc.get_threshold()
+        gc.set_threshold(*_COLLECTIONS)
+        collecting = asyncio.create_task(_collect_older())
         starting = asyncio.create_task(gateway.readiness.until_ready())
         # how often a thread yields to the event loop where it has no checkpoints
         sys.setswitchinterval(0.0005)
@@ -358,9 +370,11 @@ def _pages(settings: Settings, gateway: Gateway, state: State) -> Starlette:
             if gateway.stream is not None:
                 await running.enter_async_context(gateway.stream.running())
             yield
-        for task in (starting, warming, preparing):
+        tasks = (starting, warming, preparing, collecting)
+        for task in tasks:
             task.cancel()
-        await asyncio.wait((starting, warming, preparing))
+        await asyncio.wait(tasks)
+        gc.set_threshold(*thresholds)
         await gateway.close()
 
     cors = _cors(settings)

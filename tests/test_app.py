@@ -1,6 +1,7 @@
 """The whole gateway on the sandbox, in process: real tokens, real sessions, IAM enforced by the front."""
 
 import asyncio
+import gc
 import re
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -233,6 +234,29 @@ async def test_it_can_be_mounted_in_another_app(sandbox: Sandbox) -> None:
         assert response.json() == {"data": {"__typename": "Query"}}
         assert (await client.get("/api/healthz")).json() == {"status": "ok"}
         assert (await client.post("/graphql", json={"query": "{ __typename }"}, headers=headers)).status_code == 404
+
+
+async def test_while_it_runs_older_objects_are_collected_by_a_timer_only(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each collection of them stops the process, and with it every tenant."""
+    monkeypatch.setattr("gateway.app._COLLECTION_SECONDS", 0.01)
+    before, by_timer = gc.get_threshold(), asyncio.Event()
+    generations: list[int] = []
+
+    def collected(phase: str, info: dict[str, int]) -> None:
+        generations.append(info["generation"])
+        if generations.count(1) > 2:
+            by_timer.set()
+
+    async with sandbox_app(sandbox).lifespan():
+        assert gc.get_threshold()[1] >= 1_000_000
+        gc.callbacks.append(collected)
+        try:
+            await asyncio.wait_for(by_timer.wait(), 60)
+        finally:
+            gc.callbacks.remove(collected)
+    assert gc.get_threshold() == before
 
 
 async def test_the_guide_mounts_it_with_its_lifespan_and_its_links(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -106,5 +106,5 @@ if __name__ == "__main__":
     # as the gateway does
     gc.collect()
     gc.freeze()
-    gc.set_threshold(1_000, 100, 100)
+    gc.set_threshold(1_000, 1_000_000, 100)
     uvicorn.run(app, port=PORT, access_log=False, log_level="error", loop="uvloop", http="httptools")

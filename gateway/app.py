@@ -80,7 +80,7 @@ from gateway.wiring.trusted_lanes import example_sessions, prepare_trusted
 
 GRAPHQL_PATH: Final = "/graphql"
 _COLLECTIONS: Final = (1_000, 1_000_000, 100)  # thresholds of the garbage collector; the second is never reached
-_COLLECTION_SECONDS: Final = 10
+_COLLECTION_SECONDS: Final = 2
 
 
 @dataclass(slots=True)

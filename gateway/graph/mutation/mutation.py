@@ -107,39 +107,16 @@ def _payload(outcome: MutationResult) -> Payload:
 
 async def _before_deadline(writer: Writer, mutation: Mutation, work: Work, idempotency: Once | None) -> MutationResult:
     """Cancels the change at the deadline; earlier mutations keep their results, and later ones are not started."""
-    with MutationTimeout(writer.access.deadline):
-        if mutation.acts_as is not None:
-            writer = await writer.acting(mutation, mutation.acts_as)
-        return await writer.run(work, idempotency, bulk=mutation.bulk is not None)
-
-
-class MutationTimeout:
-    """Does what `asyncio.timeout_at` does, in half of its time, and says what the caller should know."""
-
-    __slots__ = ("_cancelling", "_late", "_task", "_timer")
-
-    def __init__(self, deadline: float | None) -> None:
-        loop = asyncio.get_running_loop()
-        if deadline is not None and loop.time() >= deadline:
-            raise DeadlineExceeded("the request timed out before this mutation started; nothing was written")
-        task = asyncio.current_task(loop)
-        assert task is not None  # noqa: S101  a running coroutine belongs to a task
-        self._task, self._cancelling, self._late = task, task.cancelling(), False
-        self._timer = None if deadline is None else loop.call_at(deadline, self.end)
-
-    def end(self) -> None:
-        self._late = True
-        self._task.cancel()
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        # a cancellation by other code at the same time takes precedence
-        if self._late and self._task.uncancel() <= self._cancelling and kind is asyncio.CancelledError:
-            raise DeadlineExceeded(
-                "the request timed out while this mutation ran, and it may have been written; "
-                "repeat it with the same `idempotencyKey` to get its result"
-            ) from error
+    deadline = writer.access.deadline
+    if deadline is not None and asyncio.get_running_loop().time() >= deadline:
+        raise DeadlineExceeded("the request timed out before this mutation started; nothing was written")
+    try:
+        async with asyncio.timeout_at(deadline):
+            if mutation.acts_as is not None:
+                writer = await writer.acting(mutation, mutation.acts_as)
+            return await writer.run(work, idempotency, bulk=mutation.bulk is not None)
+    except TimeoutError as error:
+        raise DeadlineExceeded(
+            "the request timed out while this mutation ran, and it may have been written; "
+            "repeat it with the same `idempotencyKey` to get its result"
+        ) from error

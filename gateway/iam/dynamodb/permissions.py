@@ -74,7 +74,7 @@ class Permissions:
     def own(self) -> str:
         """The prefix of the tenant's keys; empty without a tenant, and an empty prefix never satisfies a residual."""
         tenant = self.tenant
-        return partition(tenant, "") if tenant and isinstance(tenant, str) else ""  # type: ignore[arg-type]
+        return partition(TenantId(tenant), "") if tenant and isinstance(tenant, str) else ""
 
     @property
     def fingerprint(self) -> str:

@@ -9,7 +9,6 @@ import pytest
 
 from gateway.errors import DeadlineExceeded
 from gateway.graph.http.endpoint import EndpointLimits
-from gateway.graph.mutation.mutation import MutationTimeout
 from tests.graph.fixtures import MemoryEndpoint
 from tests.graph.http.test_endpoint import code
 
@@ -155,30 +154,3 @@ async def test_a_payload_that_never_comes_is_given_up(api: MemoryEndpoint, monke
         response = await api.post(PRODUCT, token="acme/admin")
     assert (response.status_code, code(response)) == (504, "TIMEOUT")
     assert len(api.endpoint.running) == 0
-
-
-@pytest.mark.parametrize(
-    ("by", "error"),
-    [
-        (("deadline",), DeadlineExceeded),
-        (("caller",), asyncio.CancelledError),
-        (("deadline", "caller"), asyncio.CancelledError),
-    ],
-)
-async def test_the_deadline_of_a_mutation_hides_no_cancellation(by: tuple[str, ...], error: type[Exception]) -> None:
-    timeouts = list[MutationTimeout]()
-
-    async def stuck() -> None:
-        timeouts.append(MutationTimeout(None))
-        with timeouts[0]:
-            await asyncio.sleep(600)
-
-    task = asyncio.ensure_future(stuck())
-    await asyncio.sleep(0)
-    if "deadline" in by:
-        timeouts[0].end()
-    if "caller" in by:
-        task.cancel()
-    with pytest.raises(error):
-        await task
-    assert task.cancelling() == len(by) - ("deadline" in by)

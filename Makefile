@@ -14,7 +14,7 @@ DEMO := GATEWAY_DOMAINS='["gateway.demo.commerce", "gateway.demo.devices", "gate
 PYTEST := $(BIN)/pytest -n auto --dist loadscope --no-loadscope-reorder $(SLOW) --durations=15 -p tests.cpu
 # The random cases of which `make test` runs a sample.
 DRAWN_TESTS := tests/iam/dynamodb/test_partial_evaluation_random.py tests/store/cache/test_isolation.py tests/ops/importing/test_import.py \
-  tests/graph/subscription/test_resume_random.py tests/graph/subscription/test_feed_position.py tests/model/test_soundness.py tests/simulation/test_run.py
+  tests/graph/subscription/test_resume_random.py tests/graph/subscription/test_position.py tests/model/test_soundness.py tests/simulation/test_run.py
 # One file in twenty has properties: to import all of them in every worker takes a minute of CPU.
 PROPERTIES = $(shell grep -rl hypothesis tests --include='test_*.py' $(subst --ignore=tests/,--exclude-dir=,$(SLOW)))
 .PHONY: help install run generate check-generated test coverage test-random lint types imports format test-start test-engines test-chaos test-chaos-stream test-clients test-browser \

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -89,3 +90,9 @@ def test_every_module_of_graph_has_a_test_file_in_its_place() -> None:
     missing = {name for name in named if not (TESTS / name).with_name(f"test_{Path(name).name}").exists()}
     assert missing == set(TESTED_WITH), "write the test file, or remove the module from TESTED_WITH"
     assert [test for test in TESTED_WITH.values() if not (TESTS / test).exists()] == []
+
+
+def test_the_makefile_names_files_that_exist() -> None:
+    named = set(re.findall(r"tests/[a-z_/]+\.py", (TESTS.parent / "Makefile").read_text(encoding="utf-8")))
+    assert named
+    assert not [name for name in sorted(named) if not (TESTS.parent / name).is_file()]

@@ -15,6 +15,7 @@ _ALGORITHM = "AWS4-HMAC-SHA256"
 _INNER, _OUTER = (bytes(byte ^ pad for byte in range(256)) for pad in (0x36, 0x5C))
 # AWS accepts signatures within 5 minutes; a smaller difference than this does not explain a refusal
 _NOTABLE = 60.0
+_MOST_OPENINGS = 500  # about 3 KB each
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,29 +63,17 @@ class _Scope:
         self.text = f"{day}/{region}/{service}/aws4_request"
 
 
-class Signer:
-    """Signs requests for one service in one region.
+class _Opening:
+    """What all requests of one form with the same credentials share within a second: everything before the body's hash.
 
-    The signing key of a day is derived once and cached in the credentials. `offset` is how many seconds AWS's clock is
-    ahead of ours, as far as we know.
+    It refers to both, so that their ids, by which it is found, are not used again while it is kept.
     """
 
-    __slots__ = ("_region", "_scope", "_second", "_service", "_stamp", "offset")
+    __slots__ = ("canonical", "credentials", "form", "head", "inner", "outer", "to_sign")
 
-    def __init__(self, service: str, region: str) -> None:
-        self._service = service
-        self._region = region
-        self._second = -1
-        self._stamp = ""
-        self._scope = _Scope("", region, service)
-        self.offset = 0.0
-
-    def request(self, form: Form, credentials: Credentials, body: bytes, moment: float) -> bytes:
-        """Returns the bytes of one attempt, signed for `moment` in seconds since the epoch."""
-        second = int(moment)
-        if second != self._second:
-            self._move_to(second)
-        stamp, scope = self._stamp, self._scope
+    def __init__(self, form: Form, credentials: Credentials, stamp: str, scope: _Scope) -> None:
+        self.form = form
+        self.credentials = credentials
         # INVARIANT: a key of another day, region or service is not used.
         key = credentials.signing_key if credentials.scope is scope else _derive(credentials, scope)
         token_line = token_header = ""
@@ -93,17 +82,54 @@ class Signer:
             token_line = f"x-amz-security-token:{_trim(token) if ' ' in token else token}\n"
             token_header = f"X-Amz-Security-Token: {token}\r\n"
             signed = form.signed_with_token
-        canonical = f"{form.opening}{stamp}\n{token_line}{form.closing}{signed}\n{hashlib.sha256(body).hexdigest()}"
-        to_sign = f"{_ALGORITHM}\n{stamp}\n{scope.text}\n{hashlib.sha256(canonical.encode()).hexdigest()}"
+        self.canonical = hashlib.sha256(f"{form.opening}{stamp}\n{token_line}{form.closing}{signed}\n".encode())
+        self.to_sign = f"{_ALGORITHM}\n{stamp}\n{scope.text}\n".encode()
         # HMAC-SHA256 of RFC 2104 for a key of up to 64 bytes; `hmac.digest` takes twice the time
         padded = key.ljust(64, b"\0")
-        inner = hashlib.sha256(padded.translate(_INNER) + to_sign.encode()).digest()
-        signature = hashlib.sha256(padded.translate(_OUTER) + inner).hexdigest()
-        return (
+        self.inner, self.outer = padded.translate(_INNER), padded.translate(_OUTER)
+        self.head = (
             f"{form.head}X-Amz-Date: {stamp}\r\n{token_header}Authorization: {_ALGORITHM} "
-            f"Credential={credentials.access_key}/{scope.text}, SignedHeaders={signed}, Signature={signature}\r\n"
-            f"Content-Length: {len(body)}\r\n\r\n"
-        ).encode("ascii") + body
+            f"Credential={credentials.access_key}/{scope.text}, SignedHeaders={signed}, Signature="
+        ).encode("ascii")
+
+
+class Signer:
+    """Signs requests for one service in one region.
+
+    The signing key of a day is derived once and cached in the credentials. What the requests of a second share is
+    written once. `offset` is how many seconds AWS's clock is ahead of ours, as far as we know.
+    """
+
+    __slots__ = ("_openings", "_region", "_scope", "_second", "_service", "_stamp", "offset")
+
+    def __init__(self, service: str, region: str) -> None:
+        self._service = service
+        self._region = region
+        self._second = -1
+        self._stamp = ""
+        self._scope = _Scope("", region, service)
+        self._openings: dict[tuple[int, int], _Opening] = {}  # by the ids of form and credentials, of this second
+        self.offset = 0.0
+
+    def request(self, form: Form, credentials: Credentials, body: bytes, moment: float) -> bytes:
+        """Returns the bytes of one attempt, signed for `moment` in seconds since the epoch."""
+        second = int(moment)
+        if second != self._second:
+            self._move_to(second)
+        opening = self._openings.get((id(form), id(credentials))) or self._open(form, credentials)
+        sha256 = hashlib.sha256
+        canonical = opening.canonical.copy()
+        canonical.update(sha256(body).hexdigest().encode())
+        inner = sha256(opening.inner + opening.to_sign + canonical.hexdigest().encode()).digest()
+        signature = sha256(opening.outer + inner).hexdigest()
+        return b"%b%b\r\nContent-Length: %d\r\n\r\n%b" % (opening.head, signature.encode(), len(body), body)
+
+    def _open(self, form: Form, credentials: Credentials) -> _Opening:
+        if len(self._openings) >= _MOST_OPENINGS:
+            self._openings.clear()
+        opening = _Opening(form, credentials, self._stamp, self._scope)
+        self._openings[id(form), id(credentials)] = opening
+        return opening
 
     def correct(self, date: float | None, signed_with: float) -> bool:
         """Adjusts the clock to the time of AWS; returns False if the difference does not explain a refused signature.
@@ -119,6 +145,7 @@ class Signer:
 
     def _move_to(self, second: int) -> None:
         self._second = second
+        self._openings.clear()
         self._stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(second))
         if self._scope.day != self._stamp[:8]:
             self._scope = _Scope(self._stamp[:8], self._region, self._service)

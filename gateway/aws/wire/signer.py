@@ -15,7 +15,7 @@ _ALGORITHM = "AWS4-HMAC-SHA256"
 _INNER, _OUTER = (bytes(byte ^ pad for byte in range(256)) for pad in (0x36, 0x5C))
 # AWS accepts signatures within 5 minutes; a smaller difference than this does not explain a refusal
 _NOTABLE = 60.0
-_MOST_OPENINGS = 500  # about 3 KB each
+MOST_OPENINGS = 500  # about 3 KB each
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ class Signer:
         return b"%b%b\r\nContent-Length: %d\r\n\r\n%b" % (opening.head, signature.encode(), len(body), body)
 
     def _open(self, form: Form, credentials: Credentials) -> _Opening:
-        if len(self._openings) >= _MOST_OPENINGS:
+        if len(self._openings) >= MOST_OPENINGS:
             self._openings.clear()
         opening = _Opening(form, credentials, self._stamp, self._scope)
         self._openings[id(form), id(credentials)] = opening

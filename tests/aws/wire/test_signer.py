@@ -2,6 +2,7 @@
 
 import random
 import string
+import sys
 import time
 from datetime import UTC, datetime
 
@@ -12,7 +13,7 @@ from botocore.credentials import Credentials as BotocoreCredentials
 
 from gateway.aws.wire.credentials import Credentials
 from gateway.aws.wire.endpoint import AwsTarget, endpoint
-from gateway.aws.wire.signer import Form, Signer
+from gateway.aws.wire.signer import MOST_OPENINGS, Form, Signer
 
 PRINTABLE = "".join(map(chr, range(0x20, 0x7F)))
 
@@ -166,3 +167,32 @@ def test_a_request_signed_before_another_call_corrected_the_clock_is_worth_anoth
     signer.offset = 3600.0
     assert signer.correct(time.time() + 3600, signed_with=0.0)
     assert signer.offset == 3600.0
+
+
+def test_what_requests_share_is_written_once_a_second_for_each_form_and_credentials() -> None:
+    signer, forms = Signer("dynamodb", "eu-west-1"), [Form("localhost", "application/json", name) for name in "AB"]
+    tenants = [Credentials("AKID", "secret", token) for token in ("one", "two")]
+    signed = {}
+    for body in (b"{}", b"[]"):
+        for form in forms:
+            for number, tenant in enumerate(tenants):
+                request = signer.request(form, tenant, body, 1_000.0)
+                alone = Signer("dynamodb", "eu-west-1").request(form, tenant, body, 1_000.9)
+                assert request == alone
+                signed[form.operation, number, body] = parsed(request, body)["Authorization"]
+    assert len(set(signed.values())) == len(signed)
+    assert parsed(signer.request(forms[0], tenants[0], b"{}", 1_001.0), b"{}")["X-Amz-Date"] == "19700101T001641Z"
+
+
+def test_credentials_are_not_kept_longer_than_a_second_of_requests_and_not_without_bound() -> None:
+    signer, form = Signer("dynamodb", "eu-west-1"), Form("localhost", "application/json", "Query")
+    first = Credentials("AKID", "secret", "first")
+    held = sys.getrefcount(first)
+    signer.request(form, first, b"", 1_000.0)
+    assert sys.getrefcount(first) == held + 1
+    signer.request(form, Credentials("AKID", "secret", "next"), b"", 1_001.0)
+    assert sys.getrefcount(first) == held
+    signer.request(form, first, b"", 1_001.0)
+    for number in range(MOST_OPENINGS):
+        signer.request(form, Credentials("AKID", "secret", f"token-{number}"), b"", 1_001.0)
+    assert sys.getrefcount(first) == held

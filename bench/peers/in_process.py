@@ -65,7 +65,7 @@ class _Caller:
 
     def write(self, data: bytes) -> None:
         self.answer = data if data.startswith(b"HTTP") else self.answer + data
-        if data.endswith(b"}"):
+        if data.endswith(b"}") or b"content-encoding: gzip" in data:  # the gateway writes head and body together
             self.done.set_result(None)
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
@@ -96,7 +96,7 @@ async def _app(server: str, backend: Backend, body: str) -> tuple[Any, Any]:
     return Starlette(routes=[Route("/graphql", floor.answer, methods=["POST"])]), HttpToolsProtocol
 
 
-async def _recorded(backend: Backend, body: str) -> tuple[bytes, Answers]:
+async def _recorded(backend: Backend, body: str, *, gzip: bool) -> tuple[bytes, Answers]:
     """The request, and what DynamoDB answers to its calls."""
     role, content = BODIES[body]
     token, sent = backend.issuer.token(TENANT, role), orjson.dumps(content)
@@ -106,6 +106,7 @@ async def _recorded(backend: Backend, body: str) -> tuple[bytes, Answers]:
         await post_asgi(app, sent, token)
     answers = {name.encode(): _HEAD % (len(said), crc32(said), said) for name, _, said in backend.seen}
     head = b"POST /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+    head += b"Accept-Encoding: gzip\r\n" if gzip else b""
     return head + b"Authorization: Bearer %b\r\nContent-Length: %d\r\n\r\n%b" % (
         token.encode(),
         len(sent),
@@ -113,9 +114,9 @@ async def _recorded(backend: Backend, body: str) -> tuple[bytes, Answers]:
     ), answers
 
 
-async def _measure(server: str, body: str, seconds: float) -> float:
+async def _measure(server: str, body: str, seconds: float, *, gzip: bool = False) -> float:
     with running((TENANT,)) as backend:
-        request, answers = await _recorded(backend, body)
+        request, answers = await _recorded(backend, body, gzip=gzip)
         app, make = await _app(server, backend, body)
 
         async def connect(pool: EndpointPool, deadline: float) -> Connection:
@@ -150,9 +151,9 @@ async def _measure(server: str, body: str, seconds: float) -> float:
         return min(times[_WARM_UP:])
 
 
-def _child(server: str, body: str, seconds: float) -> float:
+def _child(server: str, body: str, seconds: float, *, gzip: bool) -> float:
     command = [sys.executable, "-m", "bench.peers.in_process", "--server", server]
-    command += ["--bodies", body, "--seconds", str(seconds)]
+    command += ["--bodies", body, "--seconds", str(seconds), *(["--gzip"] if gzip else ())]
     done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=seconds + 120, check=True)
     return float(done.stderr.split()[-1])
 
@@ -162,13 +163,15 @@ def main() -> None:
     parser.add_argument("--bodies", nargs="+", choices=BODIES, default=list(BODIES))
     parser.add_argument("--seconds", type=float, default=4)
     parser.add_argument("--server", choices=SERVERS, help="only this one, in this process; reported on standard error")
+    parser.add_argument("--gzip", action="store_true", help="the caller accepts gzip; the floor does not compress")
     options = parser.parse_args()
     if options.server is not None:
-        print(uvloop.run(_measure(options.server, options.bodies[0], options.seconds)), file=sys.stderr, flush=True)
+        measured = _measure(options.server, options.bodies[0], options.seconds, gzip=options.gzip)
+        print(uvloop.run(measured), file=sys.stderr, flush=True)
         os._exit(0)  # nothing of it has to be closed
     print("| body | floor us | gateway us | x floor |\n|---|---:|---:|---:|")
     for body in options.bodies:
-        floor, gateway = (_child(server, body, options.seconds) for server in SERVERS)
+        floor, gateway = (_child(server, body, options.seconds, gzip=options.gzip) for server in SERVERS)
         print(f"| {body} | {floor:.0f} | {gateway:.0f} | {gateway / floor:.2f} |", flush=True)
 
 

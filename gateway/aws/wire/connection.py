@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from math import inf
 from types import SimpleNamespace
 from typing import cast
-from zlib import crc32
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
+from isal.isal_zlib import crc32
 
 from gateway.aws.wire.errors import AnswerCorrupt, AnswerLate, AwsError, AwsFailure, ConnectionBroken, Retry
 from gateway.aws.wire.response import AwsResponse

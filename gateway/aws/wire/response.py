@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
-from zlib import crc32
 
 import orjson
+from isal.isal_zlib import crc32
 
 from gateway.aws.wire.error_codes import rule
 from gateway.aws.wire.errors import (

@@ -1,6 +1,7 @@
 """gzip is unpacked only as far as it may be long, and sent only to those who accept it."""
 
 import gzip
+import random
 import tracemalloc
 
 import pytest
@@ -11,6 +12,22 @@ from gateway.graph.http.compression import NotGzip, TooLong, accepts_gzip, compr
 @pytest.mark.parametrize("size", [0, 1, 999, 1_000])
 def test_what_is_packed_is_unpacked(size: int) -> None:
     assert unpacked(compressed(b"x" * size), 1_000) == b"x" * size
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"x", b'{"data":{"user":{"name":"Ada"}}}' * 5_000, random.Random(1).randbytes(300_000)],
+    ids=["empty", "one byte", "json", "noise"],
+)
+def test_any_client_can_unpack_it(content: bytes) -> None:
+    packed = compressed(content)
+    assert gzip.decompress(packed) == content
+    assert len(packed) < len(content) * 1.001 + 100
+
+
+def test_equal_answers_are_packed_equally() -> None:
+    # the header contains no time
+    assert compressed(b"abc" * 1_000)[4:8] == bytes(4)
 
 
 @pytest.mark.parametrize("size", [1_001, 100_000])

@@ -61,8 +61,7 @@ class Persisted:
             raise UntrustedDocument("only trusted documents are run here; ask for one by its id")
         if stored_text is not None and stored_text != text:
             raise BadUserInput("`query` is another document than the one that is named")
-        # INVARIANT: a document is stored only under the hash of its own text.
-        if stored_text is None and digest is not None and digest != _sha256(text):
+        if digest is not None and digest != _sha256(text) and self._trusted.get(digest.removeprefix(SCHEME)) != text:
             raise BadUserInput("`sha256Hash` is not the hash of `query`")
         return text
 
@@ -72,7 +71,8 @@ class Persisted:
         if digest is None or text is None or self.trusted_documents_only or digest in self._trusted:
             return
         if self._kept.getsizeof(text) <= self._kept.maxsize // 100:
-            self._kept[tenant, digest] = text
+            # INVARIANT: a document is stored only under the hash of its own text, not under a hash that a caller sent.
+            self._kept[tenant, _sha256(text)] = text
 
 
 def _sha256(text: str) -> str:

@@ -71,6 +71,31 @@ async def test_a_document_is_kept_under_its_own_hash_and_no_other(api: MemoryEnd
     assert (await post_body(api, apq(None, victim))).json() == DATA
 
 
+async def test_no_request_puts_a_document_under_the_hash_of_another(api: MemoryEndpoint) -> None:
+    """Or a viewer's mutation would run when an admin asks for a query by its hash."""
+    mutation = 'mutation { removeProduct(input: {productId: "p-1001"}) { errors { code } } }'
+    await post_body(api, apq(mutation))
+    named = {"documentId": sha256(mutation)}
+    response = await post_body(api, {**apq(mutation, sha256(HELLO)), **named})
+    assert (code(response), "is not the hash" in response.text) == ("BAD_USER_INPUT", True)
+    assert code(await post_body(api, apq(None, sha256(HELLO)))) == "PERSISTED_QUERY_NOT_FOUND"
+
+
+def test_a_document_is_kept_under_its_own_hash_whatever_was_sent() -> None:
+    persisted, wrong = Persisted(), sha256(HELLO)
+    persisted.keep(ACME, GraphQLRequest("{ __typename }", extensions=apq("", wrong)["extensions"]))
+    with pytest.raises(UnknownDocument):
+        persisted.text(ACME, GraphQLRequest(None, document_id=wrong))
+
+
+def test_a_trusted_document_may_be_named_by_an_id_of_its_own() -> None:
+    persisted = Persisted({"first": HELLO, "second": TRUSTED})
+    extensions = apq(HELLO, "first")["extensions"]
+    assert persisted.text(ACME, GraphQLRequest(HELLO, extensions=extensions)) == HELLO
+    with pytest.raises(BadUserInput):
+        persisted.text(ACME, GraphQLRequest(TRUSTED, extensions=extensions, document_id="second"))
+
+
 async def test_a_tenant_does_not_find_what_another_left(api: MemoryEndpoint) -> None:
     await post_body(api, apq(HELLO))
     assert code(await post_body(api, apq(None, sha256(HELLO)), tenant="globex")) == "PERSISTED_QUERY_NOT_FOUND"
@@ -94,6 +119,11 @@ async def test_nothing_is_found_without_a_token(api: MemoryEndpoint) -> None:
 async def test_a_malformed_extension_is_bad_input(api: MemoryEndpoint, given: Any) -> None:
     response = await post_body(api, {"query": HELLO, "extensions": {"persistedQuery": given}})
     assert code(response) == "BAD_USER_INPUT"
+
+
+async def test_without_text_id_and_hash_the_query_is_missing(api: MemoryEndpoint) -> None:
+    response = await post_body(api, {"extensions": {"persistedQuery": None}})
+    assert (code(response), "`query` is missing" in response.text) == ("BAD_REQUEST", True)
 
 
 def test_what_is_kept_is_bounded() -> None:

@@ -120,7 +120,8 @@ class Endpoint:
         try:
             answer = await self._guarded(scope, headers, receive, log)
         except EventStreamWanted as wanted:
-            await self.event_stream({**scope, READ: wanted.request}, receive, send)
+            scope[READ] = wanted.request
+            await self.event_stream(scope, receive, send)
             return
         if log.access is None:
             await self._pace_refusal(log)
@@ -253,7 +254,9 @@ class Endpoint:
     async def _document(
         self, documents: Documents, tenant: TenantId, text: str, running: RunningRequest
     ) -> ParsedDocument:
-        document = documents.known(text)
+        # trusted documents are the operator's, so all tenants share them
+        name = text if text in self.persisted.trusted_texts else documents.key(tenant, text)
+        document = documents.known(name)
         if document is not None:
             return document
         check_text(text, documents.limits)
@@ -264,19 +267,21 @@ class Endpoint:
         key = tenant, text, id(documents)
         parsing = self.parsing.get(key)
         if parsing is None:
-            parsing = asyncio.ensure_future(self._parse(documents, tenant, text, running.deadline))
+            parsing = asyncio.ensure_future(self._parse(documents, tenant, name, text, running.deadline))
             self.parsing[key] = parsing
             parsing.add_done_callback(lambda done: self._parsed(key, done))
         return await asyncio.shield(parsing)
 
-    async def _parse(self, documents: Documents, tenant: TenantId, text: str, deadline: float) -> ParsedDocument:
+    async def _parse(
+        self, documents: Documents, tenant: TenantId, name: str, text: str, deadline: float
+    ) -> ParsedDocument:
         # INVARIANT: new documents are parsed one at a time, tenants in turn, and off the event loop.
         await self.preparing.acquire(tenant, len(text), deadline)
         try:
-            document = documents.known(text)
+            document = documents.known(name)
             if document is None:
                 document = await in_background(self.reference.table.pacer, documents.prepare, text)
-                documents.remember(text, document)
+                documents.remember(name, document)
             return document
         finally:
             self.preparing.release()

@@ -1,6 +1,7 @@
 """A document, prepared once: parsed, limited, validated, and its operations bound to the model."""
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -41,6 +42,7 @@ from gateway.graph.query.price import Price, Pricing
 from gateway.graph.query.selections import Selected, argument_variables, condition_variables, expand
 from gateway.model.model import Model
 from gateway.model.patterns import CONSISTENT
+from gateway.model.tenant import TenantId
 from gateway.store.item_sizes import NOTHING_LEARNED, LearnedSizes
 from gateway.store.plan import ReadLimits
 
@@ -51,6 +53,8 @@ _BYTES_EACH, _BYTES_A_CHARACTER = 8_000, 160
 _INT = 2**31
 # types whose values coercion leaves unchanged
 _PLAIN: dict[str, type] = {"String": str, "ID": str, "Int": int, "Boolean": bool}
+# what may be data in a document: strings, and numbers that are larger than any page
+_DATA = re.compile(r'"|\d{4}')
 _VARIANTS = 16  # combinations of conditions that are kept for one operation
 
 _TOO_DEEP = "the document is nested too deeply, or repeats the same fields too often"
@@ -247,7 +251,7 @@ class ParsedDocument:
 
 
 class Documents:
-    """Documents by their text; those that may run are remembered."""
+    """Documents by their key; those that may run are remembered. The key of a trusted document is its text."""
 
     def __init__(
         self,
@@ -280,19 +284,27 @@ class Documents:
             self.remember(text, document)
         return document
 
-    def known(self, text: str) -> ParsedDocument | None:
-        document = self.recent.get(text)
-        if document is None and (document := self._older.get(text)) is not None:
-            self.remember(text, document)
+    def key(self, tenant: TenantId, text: str) -> str:
+        """Returns the key under which a tenant's document is remembered.
+
+        INVARIANT: a document that may contain a tenant's data is remembered for that tenant only. Otherwise the time of
+        a response would tell another tenant that it was sent before.
+        """
+        return text if _DATA.search(text) is None else f"{tenant} {text}"
+
+    def known(self, key: str) -> ParsedDocument | None:
+        document = self.recent.get(key)
+        if document is None and (document := self._older.get(key)) is not None:
+            self.remember(key, document)
         return document
 
-    def remember(self, text: str, document: ParsedDocument) -> None:
+    def remember(self, key: str, document: ParsedDocument) -> None:
         size = bytes_of(document)
-        if document.ast is None or size >= _REMEMBERED_BYTES // 20 or text in self.recent:
+        if document.ast is None or size >= _REMEMBERED_BYTES // 20 or key in self.recent:
             return
         if self._recent_bytes + size > _REMEMBERED_BYTES // 2:
             self._older, self.recent, self._recent_bytes = self.recent, {}, 0
-        self.recent[text] = document
+        self.recent[key] = document
         self._recent_bytes += size
 
     def prepare(self, text: str) -> ParsedDocument:

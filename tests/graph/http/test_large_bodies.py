@@ -108,7 +108,8 @@ async def waiting(queue: FairQueue, count: int) -> None:
 async def test_large_bodies_are_read_one_at_a_time_beside_the_loop_with_tenants_in_turn(
     api: MemoryEndpoint, read: list[int]
 ) -> None:
-    await api.ask(HELLO)
+    for tenant in ("acme", "globex"):  # a document with data is prepared for each of them
+        await api.ask(HELLO, token=f"{tenant}/viewer")
     queue = api.endpoint.preparing
     await queue.acquire(TenantId("somebody"), 1, 1e9)
     ended: list[str] = []

@@ -89,6 +89,7 @@ class HardenedHttp(asyncio.Protocol):
         self._newest: HttpExchange | None = None
         self._in_head = self._in_body = self._too_large = False
         self._websocket: dict[str, Any] | None = None  # the scope of an upgrade request
+        self._successor: HardenedWebSocket | None = None  # what the connection has become
         # heads, pieces of bodies and ends that were parsed, and the bytes since the last of them
         self._steps = self._bytes_since = 0
         # bytes behind the waiting requests, and whether further bytes are still parsed
@@ -148,6 +149,9 @@ class HardenedHttp(asyncio.Protocol):
 
     def _parse_pieces(self, data: bytes) -> None:
         for start in range(0, len(data), _PIECE_BYTES):
+            if self._successor is not None:
+                self._successor.data_received(data[start:])
+                return
             if self._read_paused and not self._deaf:
                 self._unparsed = data[start:]
                 return
@@ -216,7 +220,7 @@ class HardenedHttp(asyncio.Protocol):
         # httptools reads no body of an upgrade request, and would take the body for the next request
         if upgrade and (b"content-length" in names or b"transfer-encoding" in names):
             raise AmbiguousHeadError
-        if version not in _VERSIONS:
+        if version not in _VERSIONS or (b"transfer-encoding" in names and not _only_chunked(headers)):
             raise AmbiguousHeadError
         # after an upgrade request httptools reads nothing more
         goes_on = version != "1.0" and parser.should_keep_alive() and not upgrade and not self._draining()
@@ -248,14 +252,15 @@ class HardenedHttp(asyncio.Protocol):
             if timer is not None:
                 timer.cancel()
         bounds = self._bounds
-        HardenedWebSocket(
+        self._successor = HardenedWebSocket(
             scope,
             self._app,
             self._state,
             self.transport,
             message_bytes=bounds.message_bytes,
             stalled_seconds=bounds.stalled_seconds,
-        ).begin(unread)
+        )
+        self._successor.begin(unread)
 
     def _target(self) -> dict[str, Any]:
         url = parse_url(self._url)
@@ -429,6 +434,11 @@ class HardenedHttp(asyncio.Protocol):
             self.transport.abort()
         else:
             self._watch_stall()
+
+
+def _only_chunked(headers: list[tuple[bytes, bytes]]) -> bool:
+    """Whether the body is in chunks and in no other coding, of which httptools would take the bytes for the content."""
+    return [value.strip().lower() for name, value in headers if name == b"transfer-encoding"] == [b"chunked"]
 
 
 def _expects_continue(version: str, headers: list[tuple[bytes, bytes]]) -> bool:

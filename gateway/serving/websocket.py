@@ -59,6 +59,7 @@ class HardenedWebSocket(asyncio.Protocol):
         self._frames = ServerProtocol(state=State.OPEN, max_size=message_bytes, logger=_LOG)
         self._content = bytearray()  # of the message that is being received; frames without content take no memory
         self._text = True
+        self._early = b""  # bytes that arrived before the handshake
         self._accepted = self._closing = self._lost = self._paused = False
         self._received: deque[dict[str, Any]] = deque([{"type": "websocket.connect"}])
         self._event = asyncio.Event()
@@ -77,9 +78,9 @@ class HardenedWebSocket(asyncio.Protocol):
         task = self._loop.create_task(self._run())
         task.add_done_callback(self._state.tasks.discard)
         self._state.tasks.add(task)
-        self._transport.resume_reading()
-        if unread:
-            self.data_received(unread)
+        # INVARIANT: no frame is read, and so none is answered, before the handshake.
+        self._transport.pause_reading()
+        self._early = unread
 
     async def _run(self) -> None:
         try:
@@ -95,6 +96,9 @@ class HardenedWebSocket(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         if self._lost:
             return
+        if not self._accepted:
+            self._early += data
+            return
         self._frames.receive_data(data)
         for event in self._frames.events_received():
             if isinstance(event, Frame):
@@ -103,7 +107,7 @@ class HardenedWebSocket(asyncio.Protocol):
         if self._frames.parser_exc is not None:
             # it has sent why it closes, such as a message that is too long
             self._disconnect(_code(self._frames))
-            self._transport.close()
+            self._end()
 
     def eof_received(self) -> None:
         self._frames.receive_eof()
@@ -144,7 +148,7 @@ class HardenedWebSocket(asyncio.Protocol):
                 self._closing = True  # what the app sends from now on has no receiver
                 self._disconnect(_code(self._frames))
                 self._flush()
-                self._transport.close()
+                self._end()
                 return
             case _:
                 return  # a ping was answered
@@ -176,7 +180,7 @@ class HardenedWebSocket(asyncio.Protocol):
             self._event.set()
 
     def _read_on(self) -> None:
-        if not self._paused and not self._lost and self._writable.is_set():
+        if self._accepted and not self._paused and not self._lost and self._writable.is_set():
             self._transport.resume_reading()
 
     async def _receive(self) -> dict[str, Any]:
@@ -222,7 +226,12 @@ class HardenedWebSocket(asyncio.Protocol):
             # a handshake without a key, or of another version
             self._disconnect(_ABNORMAL)
             self._closing = True
-            self._transport.close()
+            self._end()
+            return
+        early, self._early = self._early, b""
+        if early:
+            self.data_received(early)
+        self._read_on()
 
     def _close(self, code: int, reason: str) -> None:
         if self._lost or self._closing:
@@ -230,12 +239,12 @@ class HardenedWebSocket(asyncio.Protocol):
         self._closing = True
         if not self._accepted:
             self._write(b"HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
-            self._transport.close()
+            self._end()
             return
         try:
             self._frames.send_close(code, reason)
         except InvalidState:
-            self._transport.close()  # the client has already closed
+            self._end()  # the client has already closed
             return
         self._flush()
         self._disconnect(code)
@@ -243,6 +252,11 @@ class HardenedWebSocket(asyncio.Protocol):
         self._paused = False
         self._read_on()
         self._close_timer = self._loop.call_later(_CLOSE_SECONDS, self._transport.abort)
+
+    def _end(self) -> None:
+        """Closes once everything is sent, unless the client stops reading it."""
+        self._transport.close()
+        self._watch_stall()
 
     def _flush(self) -> None:
         self._write(b"".join(self._frames.data_to_send()))

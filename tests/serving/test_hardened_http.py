@@ -535,6 +535,8 @@ async def test_a_head_has_its_time_however_long_nothing_came() -> None:
         POST % b"/body" + b"content-length: 3\r\ncontent-length: 3\r\n\r\nabc",
         POST % b"/body" + b"x: a\r\n b\r\n\r\n",
         POST % b"/body" + b"transfer-encoding: chunked, identity\r\n\r\n0\r\n\r\n",
+        POST % b"/body" + b"transfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+        POST % b"/body" + b"transfer-encoding: gzip\r\n" + CHUNKED + b"0\r\n\r\n",
         POST % b"/body" + CHUNKED + b"fffffffffffffffff\r\n",
     ],
 )

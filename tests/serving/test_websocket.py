@@ -1,6 +1,7 @@
 """WebSockets on real connections: the `websockets` client against our server."""
 
 import asyncio
+import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -18,6 +19,11 @@ from websockets.typing import Subprotocol
 from gateway.serving.hardened_http import HardenedHttp, HttpLimits
 
 ECHO = Subprotocol("echo")
+HANDSHAKE = (
+    b"GET %b HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: websocket\r\n"
+    b"sec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
+)
+PING = b"\x89\x82\0\0\0\0hi"
 
 
 class App:
@@ -162,13 +168,14 @@ async def test_a_message_that_is_too_long_is_not_taken() -> None:
         assert caught.value.rcvd.code == 1009
 
 
-async def _raw(served: Served) -> asyncio.StreamWriter:
-    """A client that reads nothing but the first line."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", served.port, limit=1_000)
-    writer.write(
-        b"GET / HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: websocket\r\n"
-        b"sec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
-    )
+async def _raw(served: Served, receive: int | None = None) -> asyncio.StreamWriter:
+    """A client that reads nothing but the first line; the system keeps about `receive` bytes for it."""
+    line = socket.socket()
+    if receive is not None:
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive)
+    line.connect(("127.0.0.1", served.port))
+    reader, writer = await asyncio.open_connection(sock=line, limit=1_000)
+    writer.write(HANDSHAKE % b"/")
     assert b"101" in await reader.readline()
     return writer
 
@@ -201,6 +208,43 @@ async def test_frames_without_content_take_no_room() -> None:
                 await asyncio.sleep(0.01)
         assert sys.getsizeof(connection._content) < 1_000
         writer.write(b"\x80\x80\0\0\0\0\x88\x80\0\0\0\0")
+        await served.ends()
+        writer.close()
+
+
+@pytest.mark.parametrize(("path", "status"), [(b"/", b"101"), (b"/refused", b"403")])
+async def test_nothing_is_answered_before_the_handshake(path: bytes, status: bytes) -> None:
+    async with serving() as served:
+        reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
+        writer.write(HANDSHAKE % path + PING)
+        async with asyncio.timeout(20):
+            assert (await reader.readline()).startswith(b"HTTP/1.1 " + status)
+        writer.close()
+
+
+async def test_what_comes_with_the_handshake_is_read_after_it() -> None:
+    async with serving() as served:
+        reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
+        text = b"a" * 20_000
+        writer.write(HANDSHAKE % b"/" + b"\x81\xfe" + len(text).to_bytes(2, "big") + b"\0\0\0\0" + text + PING)
+        async with asyncio.timeout(20):
+            await reader.readuntil(b"\r\n\r\n")
+            frames = await reader.readexactly(4 + len(text) + 4)
+        assert sorted((frames.find(text) >= 0, frames.find(b"\x8a\x02hi") >= 0)) == [True, True]
+        writer.close()
+
+
+@pytest.mark.parametrize("last", [b"\x88\x80\0\0\0\0", b"\xf9\x80\0\0\0\0"], ids=["close", "invalid"])
+async def test_a_client_that_closes_and_reads_nothing_is_cut_off(last: bytes) -> None:
+    async with serving(stalled_seconds=0.1) as served:
+        writer = await _raw(served, receive=4_096)
+        connection: Any = next(iter(served.state.connections))
+        async with asyncio.timeout(60):
+            # what the system does not take is left to the server, too little of it to pause it
+            while not connection._transport.get_write_buffer_size():
+                writer.write((b"\x89\xfd\0\0\0\0" + b"a" * 125) * 20)
+                await asyncio.sleep(0.001)
+        writer.write(last)
         await served.ends()
         writer.close()
 

@@ -6,6 +6,7 @@ process that exits by itself writes everything.
 """
 
 import asyncio
+import json
 import logging
 import os
 import re
@@ -163,7 +164,10 @@ class JsonLines(logging.Formatter):
             entry["request_id"] = record.request_id
         if record.exc_info:
             entry["exception"] = self.formatException(record.exc_info)
-        return orjson.dumps(entry, default=str).decode()
+        try:
+            return orjson.dumps(entry, default=str).decode()
+        except orjson.JSONEncodeError:
+            return json.dumps(entry, default=str)  # it also writes half characters, as escapes
 
     converter = staticmethod(time.gmtime)
 

@@ -72,13 +72,7 @@ def answer_type(accept: str | None) -> str:
         return JSON
     if len(accept) > _ACCEPT:
         raise HttpError(HTTPStatus.BAD_REQUEST, f"the header `Accept` is longer than {_ACCEPT} characters")
-    qualities: dict[str, float] = {}
-    for part in accept.split(","):
-        name, *params = (word.strip().lower() for word in part.split(";"))
-        quality = next(
-            (float(quality_match[1]) for param in params if (quality_match := _QUALITY.fullmatch(param))), 1.0
-        )
-        qualities[name] = max(qualities.get(name, 0.0), quality)
+    qualities = _qualities(accept)
     # a weight given for a type by name wins over one given by a wildcard
     weights = {
         media_type: next((qualities[name] for name in (media_type, "application/*", "*/*") if name in qualities), 0.0)
@@ -94,6 +88,23 @@ def answer_type(accept: str | None) -> str:
     return max(weights, key=lambda name: weights[name])
 
 
+def _qualities(accept: str) -> dict[str, float]:
+    """Returns the weights of the media types in an `Accept` header."""
+    qualities: dict[str, float] = {}
+    for part in accept.split(","):
+        name, *params = (word.strip().lower() for word in part.split(";"))
+        quality = next(
+            (float(quality_match[1]) for param in params if (quality_match := _QUALITY.fullmatch(param))), 1.0
+        )
+        qualities[name] = max(qualities.get(name, 0.0), quality)
+    return qualities
+
+
+def accepts_event_stream(headers: Mapping[bytes, bytes]) -> bool:
+    """Whether an event stream is accepted by name: a client that accepts everything expects JSON."""
+    return _qualities(headers.get(b"accept", b"").decode("latin-1")).get(EVENT_STREAM.decode(), 0.0) > 0
+
+
 def merged_headers(raw: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
     """Returns headers by name: values of `Accept` are joined, two tokens become `TWICE`, otherwise the first wins."""
     headers = dict(reversed(raw))
@@ -106,11 +117,13 @@ def merged_headers(raw: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
 
 
 def answer_type_of(headers: Mapping[bytes, bytes]) -> str:
-    accepted = headers.get(b"accept", b"").lower()
-    # some clients always accept event streams besides JSON; then only a subscription gets one
-    if EVENT_STREAM in accepted and b"json" not in accepted and b"*/*" not in accepted:
-        raise EventStreamWanted
-    return answer_type(headers.get(b"accept", b"").decode("latin-1"))
+    try:
+        return answer_type(headers.get(b"accept", b"").decode("latin-1"))
+    except HttpError as error:
+        # some clients always accept event streams besides JSON; then only a subscription gets one
+        if error.status == HTTPStatus.NOT_ACCEPTABLE and accepts_event_stream(headers):
+            raise EventStreamWanted from error
+        raise
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,7 +335,7 @@ def _graphql_request(content: Any) -> GraphQLRequest:
     if query is not None and query.isspace():
         query = None
     document_id = get("documentId") or get("id")
-    if query is None and document_id is None and "persistedQuery" not in extensions:
+    if query is None and document_id is None and extensions.get("persistedQuery") is None:
         raise HttpError(HTTPStatus.BAD_REQUEST, "`query` is missing; it must be a string")
     # some tools send an empty operation name if there is none
     return GraphQLRequest(query, get("variables") or {}, get("operationName") or None, extensions, document_id)

@@ -24,10 +24,12 @@ from gateway.graph.http.request import (
     LargeBody,
     Receive,
     Scope,
+    accepts_event_stream,
     merged_headers,
     read_request,
 )
 from gateway.graph.http.responses import HEADS, HttpResponse, failed
+from gateway.graph.http.running import DISCONNECT, RunningRequest
 from gateway.graph.subscription.cohort import SubscriptionEnded
 from gateway.graph.subscription.event_reader import WatchFailed
 from gateway.graph.subscription.operations import Operations
@@ -41,7 +43,7 @@ UNBUFFERED: Final = [
     (b"x-accel-buffering", b"no"),
     (b"x-content-type-options", b"nosniff"),
 ]
-_HEAD = [(b"content-type", EVENT_STREAM + b"; charset=utf-8"), *UNBUFFERED]
+_HEAD = [(b"content-type", EVENT_STREAM + b"; charset=utf-8"), (b"vary", b"accept"), *UNBUFFERED]
 _STREAMS = "send a subscription over a WebSocket (graphql-transport-ws) or with `Accept: text/event-stream`"
 _COMPLETE = b"event: complete\ndata:\n\n"
 
@@ -56,19 +58,35 @@ class EventStream:
         headers = merged_headers(scope["headers"])
         endpoint = self.operations.endpoint
         log = endpoint.ids.begin(headers)
+        running = endpoint.running.begin(endpoint.limits.seconds)
+        scope[DISCONNECT] = running.disconnected
         try:
-            if scope.get(READ) is not None and EVENT_STREAM not in headers.get(b"accept", b"").lower():
+            if scope.get(READ) is not None and not accepts_event_stream(headers):
                 raise BadUserInput(_STREAMS)
             # INVARIANT: the token is verified before a byte of the body is read, and is not kept.
             lasting = await lasting_caller(self.callers, headers, log)
-            request = await self._request(scope, headers, receive, lasting)
+            request = await self._request(scope, headers, receive, lasting, running)
+        except asyncio.CancelledError:
+            reason = running.take_cancellation()
+            if reason is None:
+                raise
+            await self._refuse(failed(reason, log, JSON), log, send)
+            return
         except Exception as error:
             await self._refuse(failed(error, log, JSON), log, send)
             return
+        finally:
+            endpoint.running.finish(running)
+            del scope[DISCONNECT]
         await self._serve(scope, headers, request, lasting, log, receive, send)
 
     async def _request(
-        self, scope: Scope, headers: Mapping[bytes, bytes], receive: Receive, lasting: LastingCaller
+        self,
+        scope: Scope,
+        headers: Mapping[bytes, bytes],
+        receive: Receive,
+        lasting: LastingCaller,
+        running: RunningRequest,
     ) -> GraphQLRequest:
         read: GraphQLRequest | None = scope.get(READ)
         if read is not None:
@@ -77,11 +95,7 @@ class EventStream:
         request = await read_request(scope, headers, receive, endpoint.limits.body_bytes)
         if not isinstance(request, LargeBody):
             return request
-        running = endpoint.running.begin(endpoint.limits.seconds)
-        try:
-            return await endpoint.read_large(request, lasting.principal.tenant, running)
-        finally:
-            endpoint.running.finish(running)
+        return await endpoint.read_large(request, lasting.principal.tenant, running)
 
     async def _refuse(self, answer: HttpResponse, log: RequestLog, send: Send) -> None:
         """An error before the stream has started is a plain HTTP response with a fitting status."""
@@ -106,7 +120,9 @@ class EventStream:
             connected = self.operations.subscriptions.connected(lasting, lambda error: set_once(ended, error))
             with connected:
                 after = last.decode("latin-1") if last else None
-                started = await self.operations.begin(lasting, request, log, method=scope["method"], after=after)
+                started = await self.operations.begin(
+                    lasting, request, log, method=scope["method"], after=after, scope=scope
+                )
                 try:
                     await send({"type": "http.response.start", "status": 200, "headers": [*_HEAD, _request_id(log)]})
                     if isinstance(started, HttpResponse):

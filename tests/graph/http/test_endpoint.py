@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 from gateway.errors import Internal, NotFound, TenantSuspended, Unavailable
 from gateway.graph.http.endpoint import EndpointLimits
+from gateway.graph.http.persisted import Persisted
 from gateway.graph.http.request import GRAPHQL_JSON, JSON, strict_json
 from gateway.graph.query.limits import DocumentLimits
+from gateway.graph.query.operation import Documents, ParsedDocument
 from gateway.store.plan import ReadLimits
 from tests.graph.fixtures import MemoryEndpoint, principal_of
 
@@ -273,6 +275,7 @@ async def test_get_with_wrong_parameters_is_refused(api: MemoryEndpoint, params:
         (f"{GRAPHQL_JSON};q=0, application/*;q=0.1", JSON),
         (f"*/*;q=0.1, {GRAPHQL_JSON};q=0.2", GRAPHQL_JSON),
         (f"{JSON}, */*", JSON),
+        ("text/event-stream, */*;q=0.1", JSON),
     ],
 )
 async def test_the_answer_has_the_type_that_is_liked_best(
@@ -283,7 +286,17 @@ async def test_the_answer_has_the_type_that_is_liked_best(
     assert response.headers["content-type"] == f"{expected}; charset=utf-8"
 
 
-@pytest.mark.parametrize("accept", ["text/html", f"{JSON};q=0", f"{JSON};q=0, {GRAPHQL_JSON};q=0, */*"])
+@pytest.mark.parametrize(
+    "accept",
+    [
+        "text/html",
+        f"{JSON};q=0",
+        f"{JSON};q=0, {GRAPHQL_JSON};q=0, */*",
+        "text/event-stream;q=0",
+        "text/event-streams",
+        "text/*",
+    ],
+)
 async def test_a_client_that_accepts_no_json_gets_none(api: MemoryEndpoint, accept: str) -> None:
     response = await api.client.post("/graphql", json={"query": HELLO}, headers={**TOKEN, "Accept": accept})
     assert response.status_code == 406
@@ -510,6 +523,43 @@ async def test_a_document_is_prepared_once(api: MemoryEndpoint) -> None:
     await api.post(HELLO)
     documents = api.endpoint.documents
     assert documents.get(HELLO) is documents.get(HELLO)
+
+
+@pytest.mark.parametrize(
+    ("text", "shared"),
+    [
+        ("query($id: ID!) { product(productId: $id) { title } }", True),
+        ("{ allProducts(first: 100) { nodes { title } } }", True),
+        ('{ product(productId: "p-1001") { title } }', False),
+        ("{ product(productId: 1001) { title } }", False),
+        ('query($id: ID = "p-1001") { product(productId: $id) { title } }', False),
+        ('{ product(productId: """p-1001""") { title } }', False),
+    ],
+)
+async def test_no_tenant_learns_by_time_which_data_another_has_asked_for(
+    api: MemoryEndpoint, text: str, shared: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepared = list[str]()
+    prepare = Documents.prepare
+
+    def counted(documents: Documents, text: str) -> ParsedDocument:
+        prepared.append(text)
+        return prepare(documents, text)
+
+    monkeypatch.setattr(Documents, "prepare", counted)
+    for _ in range(2):
+        await api.post(text, {"id": "p-1001"}, token="acme/viewer")
+    assert len(prepared) == 1
+    await api.post(text, {"id": "p-1001"}, token="globex/viewer")
+    assert len(prepared) == (1 if shared else 2)
+
+
+async def test_all_tenants_share_a_trusted_document(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = '{ product(productId: "p-1001") { title } }'
+    api = MemoryEndpoint(persisted=Persisted({"trusted": text}))
+    for tenant in ("acme", "globex"):
+        await api.post(text, token=f"{tenant}/viewer")
+    assert [*api.endpoint.documents.recent] == [text]
 
 
 async def test_document_limits_are_settings() -> None:

@@ -51,6 +51,10 @@ def test_a_record_is_one_json_line() -> None:
     assert str(line["time"]).endswith("Z")
 
 
+def test_half_a_character_does_not_cost_the_line() -> None:
+    assert _line(fields={"name": "\ud800"})["name"] == "\ud800"
+
+
 def test_an_exception_is_part_of_the_line() -> None:
     try:
         raise ValueError("boom")

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 import orjson
 import pytest
 
+from gateway.graph.http.running import notify_disconnect
 from gateway.graph.subscription import event_stream
 from gateway.graph.subscription import subscriptions as room
 from gateway.graph.subscription.event_stream import EventStream
@@ -26,7 +27,7 @@ class Stream:
         self.status: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self.headers: dict[str, str] = {}
         sent = {"authorization": f"Bearer {bearer()}", "accept": "text/event-stream", **headers}
-        scope = {
+        self.scope: dict[str, Any] = {
             "type": "http",
             "method": "GET" if body is None else "POST",
             "path": "/graphql",
@@ -34,7 +35,7 @@ class Stream:
             "headers": [(b"content-type", b"application/json")]
             + [(name.encode(), value.encode()) for name, value in sent.items() if value],
         }
-        self.served = asyncio.ensure_future(app(scope, self._receive, self._send))
+        self.served = asyncio.ensure_future(app(self.scope, self._receive, self._send))
 
     async def _receive(self) -> dict[str, Any]:
         body, self._body = self._body, None
@@ -143,7 +144,7 @@ async def test_a_tenant_has_so_many_streams() -> None:
         assert (await stream.content())["errors"][0]["extensions"]["code"] == "LIMIT_EXCEEDED"
 
 
-@pytest.mark.parametrize("accept", ["application/json", ""])
+@pytest.mark.parametrize("accept", ["application/json", "", "application/json, text/event-stream;q=0"])
 async def test_a_subscription_without_a_stream_is_told_how_to_get_one(accept: str) -> None:
     async with shop() as served:
         stream = Stream(served.gateway.endpoint, {"query": ITEM, "variables": {"id": "o-1"}}, {"accept": accept})
@@ -160,6 +161,15 @@ async def test_a_client_that_accepts_both_gets_json_for_a_query_and_events_for_a
         body = {"query": ITEM, "variables": {"id": "o-none"}}
         async with _stream(served, body, accept=both) as events:
             assert orjson.loads((await events.event())["data"])["data"] == {"orderChanged": None}
+
+
+async def test_a_client_that_accepts_nothing_else_gets_events() -> None:
+    async with (
+        shop() as served,
+        _stream(served, {"query": QUERY}, accept="text/event-stream, application/json;q=0") as it,
+    ):
+        assert "title" in orjson.loads((await it.event())["data"])["data"]["product"]
+        assert (it.headers["content-type"], it.headers["vary"]) == ("text/event-stream; charset=utf-8", "accept")
 
 
 async def test_an_idle_stream_has_heartbeats_with_its_position() -> None:
@@ -220,3 +230,41 @@ async def test_a_client_that_is_gone_before_the_answer_begins_leaves_nothing_beh
         with pytest.raises(ConnectionResetError):
             await stream.served
         assert (served.subscriptions.active, served.subscriptions.connections) == (0, 0)
+
+
+class Slow(Stream):
+    """A client that never sends the rest of its body."""
+
+    async def _receive(self) -> dict[str, Any]:
+        body, self._body = self._body, None
+        if body is not None:
+            return {"type": "http.request", "body": body[:1], "more_body": True}
+        return await super()._receive()
+
+
+async def test_a_body_that_does_not_come_is_not_waited_for() -> None:
+    async with shop(request_timeout_seconds=0.2) as served:
+        stream = Slow(served.gateway.endpoint, {"query": ITEM}, {})
+        async with asyncio.timeout(20):
+            content = await stream.content()
+        assert (await stream.status, content["errors"][0]["extensions"]["code"]) == (504, "TIMEOUT")
+        assert len(served.gateway.endpoint.running) == 0
+
+
+async def test_a_query_ends_when_its_client_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As over plain HTTP; the server calls what it finds in the scope of the request."""
+    async with shop() as served:
+        begun, call = asyncio.Event(), served.memory.call
+
+        async def never(*given: Any, **more: Any) -> Any:
+            begun.set()
+            await asyncio.Event().wait()
+            return await call(*given, **more)
+
+        monkeypatch.setattr(served.memory, "call", never)
+        stream = Stream(served.gateway.endpoint, {"query": QUERY}, {})
+        async with asyncio.timeout(10):
+            await begun.wait()
+            notify_disconnect(stream.scope)
+            await stream.served
+        assert served.lines[-1]["codes"] == ["CLIENT_CLOSED"]

@@ -189,6 +189,15 @@ async def test_a_number_that_is_too_large_is_an_error_of_its_id_alone() -> None:
         assert (await client.receive())["type"] == "pong"
 
 
+async def test_half_a_character_is_not_a_message_even_beside_a_number_that_is_too_large() -> None:
+    async with shop() as served:
+        async with _socket(served) as client:
+            payload = '"payload": {"query": "{ __typename }", "variables": {"a": 1e999}}'
+            client.send_text(f'{{"type": "subscribe", "id": "\\ud800", {payload}}}')
+            assert (await client.receive())["close"] == 4400
+        assert served.subscriptions.connections == 0
+
+
 async def test_a_client_that_leaves_leaves_nothing_behind() -> None:
     async with shop() as served:
         async with _socket(served) as client:

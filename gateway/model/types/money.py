@@ -64,8 +64,8 @@ class Currency(AttributeType):
         if value not in DIGITS:
             yield BadUserInput(f"`{path}` is not a currency of ISO 4217: `{value}`", path)
         elif self.digits is not None and DIGITS[value] != self.digits:
-            has = f"{value} has {DIGITS[value]} digits after the point"
-            yield BadUserInput(f"`{path}` needs a currency with {self.digits}; {has}", path)
+            needs = f"`{path}` needs a currency with {self.digits} digits after the point"
+            yield BadUserInput(f"{needs}; {value} has {DIGITS[value]}", path)
 
     def decoder(self) -> Decode:
         return itemgetter("S")

@@ -15,6 +15,7 @@ _SMALLEST, _LARGEST = -130, 125  # powers of ten that DynamoDB can hold
 _EXACT = Context(prec=2 * MAX_DIGITS)
 _KEY_DIGITS = re.compile(r"[0-9]+(\.[0-9]+)?")
 _DECIMAL = re.compile(r"-?\d{1,38}(\.\d{1,38})?", re.ASCII)
+_LONGER = re.compile(r"-?\d+(\.\d+)?", re.ASCII)
 
 
 class _Number(KeyType):
@@ -111,6 +112,8 @@ def _decode_integer(wire: Wire) -> int:
 def _parse(value: Any) -> Decimal:
     text = str(value) if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)) else ""
     if not _DECIMAL.fullmatch(text):
+        if _LONGER.fullmatch(text):
+            raise BadUserInput("a Decimal has at most 38 digits before the point and 38 after it")
         raise BadUserInput('a Decimal is a string such as "12.50" or a whole number; a float would lose precision')
     return Decimal(text)
 

@@ -9,6 +9,11 @@ from gateway.errors import BadUserInput
 from gateway.model.types.base import Decode, KeyType, ScalarSpec, Wire
 
 _MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z")
+_RFC_3339 = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}"
+    r"(?:\.(?P<fraction>[0-9]+))?(?P<zone>[Zz]|[+-][0-9]{2}:[0-9]{2})?"
+)
+_DIGITS = 6  # after the point of the seconds
 _FINER = re.compile(r"\.[0-9]{6}([0-9])")
 
 
@@ -32,14 +37,17 @@ def _serialize(value: datetime) -> str:
 
 
 def _parse(text: Any) -> datetime:
-    try:
-        value = datetime.fromisoformat(text)
-    except (TypeError, ValueError) as error:
-        raise BadUserInput("a DateTime is written like `2026-01-31T12:00:00Z`") from error
-    if value.tzinfo is None:
+    parts = _RFC_3339.fullmatch(text) if isinstance(text, str) else None
+    if parts is None:
+        raise BadUserInput("a DateTime is written like `2026-01-31T12:00:00Z`")
+    if parts["zone"] is None:
         raise BadUserInput("a DateTime needs a time zone, such as the `Z` of `2026-01-31T12:00:00Z`")
+    if len(parts["fraction"] or "") > _DIGITS:
+        raise BadUserInput(f"a DateTime has at most {_DIGITS} digits after the point of its seconds")
     try:
-        return value.astimezone(UTC)
+        return datetime.fromisoformat(text.upper()).astimezone(UTC)
+    except ValueError as error:
+        raise BadUserInput("a DateTime is written like `2026-01-31T12:00:00Z`") from error
     except OverflowError as error:
         raise BadUserInput("a DateTime must be between the years 1 and 9999") from error
 
@@ -53,7 +61,7 @@ class Timestamp(KeyType):
     scalar = ScalarSpec(
         "DateTime",
         datetime,
-        "A timestamp in UTC, such as `2026-01-31T12:00:00Z`.",
+        "A timestamp of RFC 3339, such as `2026-01-31T12:00:00Z`, to the microsecond; always returned in UTC.",
         "https://scalars.graphql.org/andimarek/date-time",
         _serialize,
         _parse,

@@ -84,7 +84,7 @@ def test_one_with_digits_refuses_currencies_with_others() -> None:
     kind = Currency(digits=2)
     assert [*kind.faults("currency", kind.sample)] == []
     [fault] = kind.faults("currency", "JPY")
-    assert fault.message == "`currency` needs a currency with 2; JPY has 0 digits after the point"
+    assert fault.message == "`currency` needs a currency with 2 digits after the point; JPY has 0"
     [fault] = kind.faults("currency", "ZZZ")
     assert "is not a currency" in fault.message
     assert [*kind.declaration_faults()] == []

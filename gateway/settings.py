@@ -39,6 +39,7 @@ from gateway.setting_types import (
     Url,
     Words,
 )
+from gateway.suggestions import similar
 
 _PREFIX = "GATEWAY_"
 # only the sandbox serves them by default
@@ -330,7 +331,7 @@ def load_settings(config: Path | None = None, checks: Sequence[Check] = (), unne
     """
     content = {name: _STAND_INS[name] for name in unneeded} | (_read(config) if config else {})
     unknown = [*filter(_unknown, sorted(os.environ)), *sorted(set(content) - set(Settings.model_fields))]
-    faults = [f"{name}: unknown setting" for name in unknown]
+    faults = [unknown_setting(name) for name in unknown]
     try:
         settings = Settings(**{name: value for name, value in content.items() if name in Settings.model_fields})
     except SettingsError as error:
@@ -370,6 +371,11 @@ def environment_with(settings: Settings, aws: Mapping[str, str]) -> dict[str, st
     kept, values = environment_without("AWS_"), settings_values(settings)
     texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in values.items()}
     return {**kept, **{f"{_PREFIX}{name.upper()}": text for name, text in texts.items()}, **aws}
+
+
+def unknown_setting(name: str) -> str:
+    """The fault of a setting, or of a variable, that does not exist."""
+    return f"{name}: unknown setting{similar(name.lower().removeprefix(_PREFIX.lower()), Settings.model_fields)}"
 
 
 def _unknown(variable: str) -> bool:

@@ -100,10 +100,18 @@ def test_faults_of_all_kinds_are_listed_in_one_go(monkeypatch: pytest.MonkeyPatc
     ]
 
 
-@pytest.mark.parametrize("name", ["GATEWAY_TABLE", "gateway_table", "GATEWAY_", "GATEWAY_SILOS__ACME"])
-def test_an_unknown_variable_is_named(environment: pytest.MonkeyPatch, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("GATEWAY_TABEL_NAME", ": did you mean `table_name`?"),
+        ("gateway_tabel_name", ": did you mean `table_name`?"),
+        ("GATEWAY_", ""),
+        ("GATEWAY_SILOS__ACME", ""),
+    ],
+)
+def test_an_unknown_variable_is_named(environment: pytest.MonkeyPatch, name: str, meant: str) -> None:
     environment.setenv(name, "x")
-    assert faults() == [f"{name}: unknown setting"]
+    assert faults() == [f"{name}: unknown setting{meant}"]
 
 
 def test_an_unknown_variable_is_named_beside_a_contradiction(environment: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import boto3
 from anyio.from_thread import start_blocking_portal
@@ -14,6 +14,7 @@ from gateway.app import Services, build_gateway
 from gateway.aws.sts.sts_client import StsClient
 from gateway.aws.wire.dynamodb import DynamoDBClient
 from gateway.domains import load_domains
+from gateway.errors import ConfigurationError
 from gateway.model.model import Model
 from gateway.sandbox.assembly import build, engine_for
 from gateway.sandbox.dev.seeds import seed_items
@@ -24,8 +25,7 @@ from gateway.stream.bus import InProcessBus
 from gateway.testing.client import AsyncGatewayClient, GatewayClient
 from gateway.testing.memory import Memory
 from gateway.testing.notes import NotesOfMemory
-from gateway.testing.services import REGION, TABLE, CallLog, MemorySts, fetch_keys
-from gateway.testing.services import settings as settings_for
+from gateway.testing.services import REGION, TABLE, CallLog, MemorySts, checked_settings, fetch_keys
 
 Backend = Literal["memory", "sandbox"]
 
@@ -35,8 +35,10 @@ def serve(*domains: str, on: Backend = "memory", demo: bool = False, **changes: 
 
     `on="memory"` is fast; the gateway evaluates the policies of the domain itself, as always. `on="sandbox"` also
     opens sessions with STS, and the sandbox evaluates the policies for every call. The tables start empty, or with
-    the rows of the domain's `Demo`. `changes` are settings of the gateway.
+    the rows of the domain's `Demo`. `changes` are settings of the gateway, checked as those of an operator.
     """
+    if on not in get_args(Backend):
+        raise ConfigurationError([f"on: `{on}` is not one of {', '.join(get_args(Backend))}"])
     return ServedForTests(domains, on, demo, changes)
 
 
@@ -52,8 +54,11 @@ class ServedForTests:
     _async_open: AsyncExitStack = field(default_factory=AsyncExitStack, init=False)
 
     def __enter__(self) -> GatewayClient:
-        portal = self._open.enter_context(start_blocking_portal())
-        client = self._open.enter_context(portal.wrap_async_context_manager(_running(self)))
+        with ExitStack() as stack:
+            portal = stack.enter_context(start_blocking_portal())
+            client = stack.enter_context(portal.wrap_async_context_manager(_running(self)))
+            # what fails to start leaves no thread behind, for which the interpreter would wait at its end
+            self._open = stack.pop_all()
         return GatewayClient(client, portal)
 
     def __exit__(self, *failure: object) -> None:
@@ -92,7 +97,7 @@ async def _memory(served: ServedForTests, model: Model) -> AsyncIterator[_Place]
     bus = InProcessBus()
     memory.on_change = NotesOfMemory(model.table, bus).publish
     services = Services(memory, MemorySts(), bus=bus)
-    yield services, settings_for(domains=list(served.domains), **served.changes), aws
+    yield services, checked_settings(domains=list(served.domains), **served.changes), aws
 
 
 @asynccontextmanager
@@ -129,7 +134,7 @@ def _on_sandbox(served: ServedForTests, ready: Ready) -> _Place:
         "s3_endpoint": ready.url,
         **served.changes,
     }
-    return Services(dynamodb, sts, close=close), settings_for(**values), aws
+    return Services(dynamodb, sts, close=close), checked_settings(**values), aws
 
 
 def _rows(served: ServedForTests, model: Model, now: datetime) -> list[dict[str, Any]]:

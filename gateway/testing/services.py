@@ -13,9 +13,10 @@ from gateway.aws.sts.assume_role import AssumeRole, Sts
 from gateway.aws.wire.credentials import Credentials
 from gateway.aws.wire.dynamodb import DynamoDB
 from gateway.aws.wire.endpoint import AwsTarget
+from gateway.errors import ConfigurationError
 from gateway.sandbox.dev.issuer import AUDIENCE, TokenIssuer
 from gateway.setting_types import IssuerSettings
-from gateway.settings import Settings
+from gateway.settings import Settings, settings_values, unknown_setting
 
 REGION = "eu-west-1"
 TABLE = "app"
@@ -92,3 +93,11 @@ def _settings() -> Settings:
 def settings(**changes: Any) -> Settings:
     """Settings of a gateway under test. Changes are not validated."""
     return _settings().model_copy(update=changes)
+
+
+def checked_settings(**changes: Any) -> Settings:
+    """Does the same for settings that somebody else has written; raises `ConfigurationError` if they are wrong."""
+    unknown = sorted(changes.keys() - Settings.model_fields.keys())
+    if unknown:
+        raise ConfigurationError(list(map(unknown_setting, unknown)))
+    return Settings(**{**settings_values(_settings()), **changes})

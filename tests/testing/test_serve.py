@@ -1,9 +1,12 @@
 """A domain of one's own under test: in memory and on the sandbox, with `with` and with `async with`."""
 
+import threading
+from typing import Any
+
 import pytest
 
 from gateway.aws.sts.session import PermissionsFor
-from gateway.errors import BadUserInput
+from gateway.errors import BadUserInput, ConfigurationError
 from gateway.iam.policies.policies import Policies
 from gateway.model.model import Model
 from gateway.ops.policies.files import permissions_for
@@ -103,3 +106,24 @@ def test_only_the_sandbox_enforces_iam_below_the_gateway(on: Backend, monkeypatc
         with pytest.raises(GraphQLErrors) as refused:
             client.query(PERSONAL, role="support")
         assert "Ada" not in str(refused.value.data)
+
+
+def test_what_fails_to_start_leaves_no_thread_behind() -> None:
+    """The interpreter would wait for it at its end."""
+    before = threading.active_count()
+    with pytest.raises(ConfigurationError, match="nosuch"), serve("nosuch.domain"):
+        pass
+    assert threading.active_count() == before
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"max_costs": 5}, "max_costs: unknown setting: did you mean `max_cost`"),
+        ({"max_cost": "a"}, "max_cost: "),
+        ({"on": "sanbox"}, "on: `sanbox` is not one of memory, sandbox"),
+    ],
+)
+def test_a_wrong_setting_is_refused(changes: Any, fault: str) -> None:
+    with pytest.raises(ConfigurationError, match=fault), serve(NAME, **changes):
+        pass

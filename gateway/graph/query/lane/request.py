@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 import msgspec
 import orjson
 
+from gateway.aws.wire.errors import AwsError
+from gateway.aws.wire.response import decoded
 from gateway.errors import GatewayError
 from gateway.graph.query.arguments import InvalidArguments
 from gateway.graph.query.lane.fallback import FallBack, Reason
@@ -152,8 +154,7 @@ class LaneRequest:
         try:
             answer = call.decode(raw)
         except msgspec.MsgspecError as error:
-            content = orjson.loads(raw)
-            items, capacity = items_in(content), units_of(content.get("ConsumedCapacity"))
+            items, capacity = self._size_of_unexpected(call.operation, text, raw)
             raise FallBack(Reason.ROW) from error
         else:
             items, capacity = call.size(answer)
@@ -170,6 +171,18 @@ class LaneRequest:
             access.calls.append(
                 Call(call.operation, call.index, items, capacity, seconds, statements, touched, started, "table")
             )
+
+    def _size_of_unexpected(self, operation: str, text: str, raw: bytes) -> tuple[int, float]:
+        """Does the same as `size` for a response that does not match its declaration.
+
+        If it cannot be read at all, the reference executor must not reuse it, but ask again.
+        """
+        try:
+            content = decoded(raw)
+            return items_in(content), units_of(content.get("ConsumedCapacity"))
+        except (AwsError, TypeError, ValueError, AttributeError):
+            self.access.replay.remove((operation, text.encode(), raw))
+            return 0, 0.0
 
     def _authorized(self, call: PreparedCall, text: str) -> tuple[str, ...]:
         try:

@@ -146,6 +146,24 @@ async def test_almost_all_documents_of_the_clients_run_in_a_lane() -> None:
     assert len(missed) <= 0.05 * (made + len(missed)), missed
 
 
+@pytest.mark.parametrize(
+    "answer", [b"", b"[]", b"null", b"<html>", b'{"Item": {', b'{"Item": 5, "ConsumedCapacity": 5}']
+)
+async def test_an_answer_that_cannot_be_read_is_asked_for_again(
+    api: MemoryEndpoint, answer: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the reference executor does: of DynamoDB's answers, a checksum says whether they are whole."""
+
+    async def damaged(*given: Any, **more: Any) -> bytes:
+        return answer
+
+    query = '{ product(productId: "p-1001") { title } }'
+    expected = await api.ask(query)
+    monkeypatch.setattr(api.memory, "send", damaged)
+    assert await api.ask(query) == expected
+    assert api.lanes == {"lane": 1, "row": 1}
+
+
 async def test_a_step_back_reads_nothing_twice(api: MemoryEndpoint) -> None:
     _with(api, ORDER, total={"N": "x"})
     query = (

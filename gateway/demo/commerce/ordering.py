@@ -79,9 +79,9 @@ async def place_order(writer: Writer, values: dict[str, Any]) -> MutationResult:
     moved(writer, change, item)
     there = Fault(UserErrorCode.NOT_FOUND, f"there is no user `{values['userId']}`", "userId")
     change.require("User", {"userId": values["userId"]}, there)
-    for line in items:
+    for number, line in enumerate(items):
         change.create("OrderLine", {"orderId": order_id, "placedAt": placed, **line})
-        _take(change, line["productId"], -line["quantity"])
+        _take(change, line["productId"], -line["quantity"], f"lines.{number}.productId")
     return await writer.commit(change, MutationResult(item))
 
 
@@ -97,18 +97,17 @@ def _checked(ordered: list[dict[str, Any]]) -> dict[str, int]:
 async def _products(writer: Writer, names: list[str]) -> dict[str, Item]:
     stored = await writer.many("Product", [{"productId": name} for name in names])
     products = {name: item for name, item in zip(names, stored, strict=True) if item is not None}
-    for name in names:
+    for number, name in enumerate(names):
         if name not in products:
-            raise missing("Product", {"productId": name})
+            raise missing("Product", {"productId": name}, f"lines.{number}.productId")
     if len({item["currency"] for item in products.values()}) > 1:
         raise invalid("the products have different currencies", "lines")
     return products
 
 
-def _take(change: Change, product: str, amount: int) -> None:
-    change.add(
-        "Stock", {"productId": product}, {"available": amount}, out_of_stock(product), never_below_zero=amount < 0
-    )
+def _take(change: Change, product: str, amount: int, field: str = "productId") -> None:
+    fault = out_of_stock(product, field)
+    change.add("Stock", {"productId": product}, {"available": amount}, fault, never_below_zero=amount < 0)
 
 
 async def change_status(writer: Writer, values: dict[str, Any]) -> MutationResult:

@@ -23,8 +23,8 @@ OUT_OF_STOCK = ErrorCode("OUT_OF_STOCK", "there is not enough stock left")
 _PRODUCT = Field("productId", Id(), "The product.")
 
 
-def out_of_stock(product: str) -> Fault:
-    return Fault(OUT_OF_STOCK, f"there is not enough stock of product `{product}`", "productId")
+def out_of_stock(product: str, field: str = "productId") -> Fault:
+    return Fault(OUT_OF_STOCK, f"there is not enough stock of product `{product}`", field)
 
 
 async def set_stock(writer: Writer, values: dict[str, Any]) -> MutationResult:

@@ -48,7 +48,12 @@ def invalid(message: str, field: str | None = None) -> Rejected:
     return Rejected(Fault(UserErrorCode.INVALID, message, field))
 
 
-def missing(entity: str, key: Mapping[str, Any]) -> Rejected:
-    """Returns the error to raise if an item that the change needs does not exist."""
+def missing(entity: str, key: Mapping[str, Any], field: str | None = None) -> Rejected:
+    """Returns the error to raise if an item that the change needs does not exist.
+
+    `field` is the input field with its key, such as `lines.1.productId`, if it is not called like the key itself.
+    """
     named = ", ".join(f"{name} `{value}`" for name, value in key.items())
-    return Rejected(Fault(UserErrorCode.NOT_FOUND, f"there is no {entity} with {named}", next(iter(key), None)))
+    return Rejected(
+        Fault(UserErrorCode.NOT_FOUND, f"there is no {entity} with {named}", field or next(iter(key), None))
+    )

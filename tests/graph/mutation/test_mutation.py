@@ -70,11 +70,11 @@ async def test_an_order_is_placed_with_lines_stock_copy_and_indexes(api: MemoryE
     ("given", "code", "field"),
     [
         (basket(("p-1001", 1), ("p-1002", 99_999)), "INVALID", "lines.1.quantity"),
-        (basket(("p-1001", 1), ("p-1002", 9_999)), "OUT_OF_STOCK", "productId"),
+        (basket(("p-1001", 1), ("p-1002", 9_999)), "OUT_OF_STOCK", "lines.1.productId"),
         (basket(("p-1001", 0)), "INVALID", "lines.0.quantity"),
         (basket(), "INVALID", "lines"),
         (basket(("p-1001", 1), ("p-1001", 1)), "INVALID", "lines"),
-        (basket(("nothing", 1)), "NOT_FOUND", "productId"),
+        (basket(("p-1001", 1), ("nothing", 1)), "NOT_FOUND", "lines.1.productId"),
         (basket(("a#b", 1)), "INVALID", "lines.0.productId"),
         ({**basket(("p-1001", 1)), "userId": "nobody"}, "NOT_FOUND", "userId"),
         ({**basket(("p-1001", 1)), "orderId": "o-1001"}, "ALREADY_EXISTS", "orderId"),

@@ -1,8 +1,12 @@
 """The text that `gateway dev` prints when everything runs: addresses, tenants, a token and a command to try."""
 
 import json
+import os
+import shutil
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 from rich.console import Console, Group
 from rich.panel import Panel
@@ -60,9 +64,15 @@ def _addresses(up: RunningGateway) -> Table:
         ("GraphQL", f"{up.gateway}/graphql"),
         ("Health", f"{up.gateway}/healthz"),
         ("AWS", f"{up.aws} (DynamoDB and STS, IAM enforced; {up.engine})"),
-        ("Tokens", f"gateway token --tenant {up.tenant} --role {up.role}{url_option(up.aws)}"),
+        ("Tokens", f"{_command()} token --tenant {up.tenant} --role {up.role}{url_option(up.aws)}"),
     )
     return _grid(rows)
+
+
+def _command() -> str:
+    """How this terminal calls `gateway`: by its path, if its environment is not active."""
+    beside = Path(sys.executable).with_name("gateway")
+    return os.path.relpath(beside) if shutil.which("gateway") is None and beside.exists() else "gateway"
 
 
 def _tenants(up: RunningGateway) -> Table:

@@ -14,6 +14,7 @@ from typing import Any
 import uvicorn
 from prometheus_client import CollectorRegistry, start_http_server
 
+from gateway import __version__
 from gateway.app import State, create_app
 from gateway.domains import load_domains
 from gateway.errors import ConfigurationError
@@ -31,12 +32,16 @@ from gateway.settings import Settings
 from gateway.wiring.operations import cost_limits, documents_of, persisted
 from gateway.wiring.tenants import check_files, check_roles, issuers, tenants, warm_up
 
+_LOG = logging.getLogger("gateway.serve")
+
 
 def serve(settings: Settings) -> None:
     """Serves in this process alone, until it is stopped."""
     server, metrics = build_server(settings, configure_logging(settings.log_level))
     registry = metrics.registry if metrics is not None else None
     with bound("port", settings.host, settings.port) as sockets, metrics_served(settings, registry):
+        fields = {"version": __version__, "host": settings.host, "port": sockets[0].getsockname()[1]}
+        server.on_started = lambda: _LOG.info("serving", extra={"fields": fields})
         server.run(sockets)
 
 

@@ -116,6 +116,7 @@ def test_a_stop_drains_first_and_finishes_what_is_under_way(sandbox: Sandbox) ->
         lines = [json.loads(line) for line in served.end().splitlines()]
     assert answer["data"]["activeOrders"]["nodes"]
     assert served.process.returncode == 0
+    assert (lines[0]["message"], lines[0]["port"]) == ("serving", served.port)
     operations = [line for line in lines if line["logger"] == "gateway.operation"]
     assert [line["status"] for line in operations] == [200, 200]
     assert token not in json.dumps(lines)

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 import msgspec
+from cachetools import LRUCache
 from graphql import (
     ASTValidationRule,
     DocumentNode,
@@ -55,6 +56,8 @@ _INT = 2**31
 _PLAIN: dict[str, type] = {"String": str, "ID": str, "Int": int, "Boolean": bool}
 # what may be data in a document: strings, and numbers that are larger than any page
 _DATA = re.compile(r'"|\d{4}')
+SHARED_FROM = 10  # tenants that send the same document with data: then it belongs to an application
+_SENT = 2_000  # documents of which the tenants that sent them are known
 _VARIANTS = 16  # combinations of conditions that are kept for one operation
 
 _TOO_DEEP = "the document is nested too deeply, or repeats the same fields too often"
@@ -272,6 +275,8 @@ class Documents:
         self.recent: dict[str, ParsedDocument] = {}
         self._older: dict[str, ParsedDocument] = {}
         self._recent_bytes = 0
+        # the tenants that have sent a document with data, by its hash
+        self._senders: LRUCache[int, set[TenantId]] = LRUCache(_SENT)
 
     @property
     def schema(self) -> GraphQLSchema:
@@ -287,10 +292,16 @@ class Documents:
     def key(self, tenant: TenantId, text: str) -> str:
         """Returns the key under which a tenant's document is remembered.
 
-        INVARIANT: a document that may contain a tenant's data is remembered for that tenant only. Otherwise the time of
-        a response would tell another tenant that it was sent before.
+        INVARIANT: a document that may contain a tenant's data is remembered for that tenant only, until so many tenants
+        have sent it that it says nothing about one of them. Otherwise the time of a response would tell another tenant
+        that it was sent before.
         """
-        return text if _DATA.search(text) is None else f"{tenant} {text}"
+        if _DATA.search(text) is None:
+            return text
+        senders = self._senders.setdefault(hash(text), set())
+        if len(senders) < SHARED_FROM:
+            senders.add(tenant)
+        return text if len(senders) == SHARED_FROM else f"{tenant} {text}"
 
     def known(self, key: str) -> ParsedDocument | None:
         document = self.recent.get(key)

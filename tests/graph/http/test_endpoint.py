@@ -16,7 +16,7 @@ from gateway.graph.http.endpoint import EndpointLimits
 from gateway.graph.http.persisted import Persisted
 from gateway.graph.http.request import GRAPHQL_JSON, JSON, strict_json
 from gateway.graph.query.limits import DocumentLimits
-from gateway.graph.query.operation import Documents, ParsedDocument
+from gateway.graph.query.operation import SHARED_FROM, Documents, ParsedDocument
 from gateway.store.plan import ReadLimits
 from tests.graph.fixtures import MemoryEndpoint, principal_of
 
@@ -552,6 +552,19 @@ async def test_no_tenant_learns_by_time_which_data_another_has_asked_for(
     assert len(prepared) == 1
     await api.post(text, {"id": "p-1001"}, token="globex/viewer")
     assert len(prepared) == (1 if shared else 2)
+
+
+async def test_a_document_that_many_tenants_send_is_shared_from_then_on(api: MemoryEndpoint) -> None:
+    text, documents = '{ product(productId: "p-1001") { title } }', api.endpoint.documents
+    for number in range(SHARED_FROM - 1):
+        for _ in range(2):
+            await api.post(text, token=f"t{number:03}/viewer")
+    assert len(documents.recent) == SHARED_FROM - 1
+    assert text not in documents.recent
+    for number in range(100):
+        await api.post(text, token=f"t{number:03}/viewer")
+    assert len(documents.recent) == SHARED_FROM
+    assert text in documents.recent
 
 
 async def test_all_tenants_share_a_trusted_document(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,7 +40,7 @@ from gateway.graph.http.responses import HEADS, HttpResponse, executed, failed, 
 from gateway.graph.http.running import DISCONNECT, TICK, RunningRequest, RunningRequests
 from gateway.graph.query.lane.lane import Lanes
 from gateway.graph.query.limits import check_text
-from gateway.graph.query.operation import Admitted, Documents, Operation, ParsedDocument
+from gateway.graph.query.operation import Admitted, DocumentKey, Documents, Operation, ParsedDocument
 from gateway.graph.query.price import COST, CostLimits
 from gateway.graph.query.reference.executor import ReferenceExecutor
 from gateway.identity.principal import Principal
@@ -273,7 +273,7 @@ class Endpoint:
         return await asyncio.shield(parsing)
 
     async def _parse(
-        self, documents: Documents, tenant: TenantId, name: str, text: str, deadline: float
+        self, documents: Documents, tenant: TenantId, name: DocumentKey, text: str, deadline: float
     ) -> ParsedDocument:
         # INVARIANT: new documents are parsed one at a time, tenants in turn, and off the event loop.
         await self.preparing.acquire(tenant, len(text), deadline)

@@ -57,6 +57,9 @@ _PLAIN: dict[str, type] = {"String": str, "ID": str, "Int": int, "Boolean": bool
 # what may be data in a document: strings, and numbers that are larger than any page
 _DATA = re.compile(r'"|\d{4}')
 SHARED_FROM = 10  # tenants that send the same document with data: then it belongs to an application
+_PRICED_TEXT = 64  # characters of a variable with which an estimate is remembered
+# INVARIANT: never a joined text, which a caller could send as a document of its own.
+DocumentKey = str | tuple[TenantId, str]
 _SENT = 2_000  # documents of which the tenants that sent them are known
 _VARIANTS = 16  # combinations of conditions that are kept for one operation
 
@@ -213,7 +216,9 @@ def _estimate(price: Price, variables: dict[str, Any], sizes: LearnedSizes) -> f
         return price.estimate(variables, sizes)
     if estimate is None:
         estimate = price.estimate(variables, sizes)
-        price.remember(key, estimate)
+        # a caller decides how long a text is, and estimates are kept for as long as their document
+        if not any(isinstance(value, str | bytes) and len(value) > _PRICED_TEXT for value in key):
+            price.remember(key, estimate)
     return estimate
 
 
@@ -272,8 +277,8 @@ class Documents:
         self.discreet = not introspection
         self._rules = rules_for
         # two generations: a requested document moves to the recent one, and when that is full, the older one is dropped
-        self.recent: dict[str, ParsedDocument] = {}
-        self._older: dict[str, ParsedDocument] = {}
+        self.recent: dict[DocumentKey, ParsedDocument] = {}
+        self._older: dict[DocumentKey, ParsedDocument] = {}
         self._recent_bytes = 0
         # the tenants that have sent a document with data, by its hash
         self._senders: LRUCache[int, set[TenantId]] = LRUCache(_SENT)
@@ -289,7 +294,7 @@ class Documents:
             self.remember(text, document)
         return document
 
-    def key(self, tenant: TenantId, text: str) -> str:
+    def key(self, tenant: TenantId, text: str) -> DocumentKey:
         """Returns the key under which a tenant's document is remembered.
 
         INVARIANT: a document that may contain a tenant's data is remembered for that tenant only, until so many tenants
@@ -301,15 +306,15 @@ class Documents:
         senders = self._senders.setdefault(hash(text), set())
         if len(senders) < SHARED_FROM:
             senders.add(tenant)
-        return text if len(senders) == SHARED_FROM else f"{tenant} {text}"
+        return text if len(senders) == SHARED_FROM else (tenant, text)
 
-    def known(self, key: str) -> ParsedDocument | None:
+    def known(self, key: DocumentKey) -> ParsedDocument | None:
         document = self.recent.get(key)
         if document is None and (document := self._older.get(key)) is not None:
             self.remember(key, document)
         return document
 
-    def remember(self, key: str, document: ParsedDocument) -> None:
+    def remember(self, key: DocumentKey, document: ParsedDocument) -> None:
         size = bytes_of(document)
         if document.ast is None or size >= _REMEMBERED_BYTES // 20 or key in self.recent:
             return

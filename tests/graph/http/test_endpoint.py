@@ -567,6 +567,15 @@ async def test_a_document_that_many_tenants_send_is_shared_from_then_on(api: Mem
     assert text in documents.recent
 
 
+@pytest.mark.parametrize("tenant", ["acme", "mutation"])
+async def test_no_document_of_a_tenant_is_found_by_another_text(api: MemoryEndpoint, tenant: str) -> None:
+    text = '{ product(productId: "p-1001") { title } }'
+    before = await api.post(f"{tenant} {text}", token="globex/viewer")
+    await api.post(text, token=f"{tenant}/viewer")
+    after = await api.post(f"{tenant} {text}", token="globex/viewer")
+    assert code(before) == code(after)
+
+
 async def test_all_tenants_share_a_trusted_document(monkeypatch: pytest.MonkeyPatch) -> None:
     text = '{ product(productId: "p-1001") { title } }'
     api = MemoryEndpoint(persisted=Persisted({"trusted": text}))

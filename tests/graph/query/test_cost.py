@@ -110,6 +110,19 @@ def test_pages_of_one_listing_share_an_estimate(api: MemoryEndpoint, info: str) 
     assert len(price.known) == 2, "the first page, and any other"
 
 
+def test_no_long_text_of_a_caller_is_kept_with_an_estimate(api: MemoryEndpoint) -> None:
+    """They would fill the memory of the process, however little a caller may read."""
+    text = "query ($id: ID!, $n: Int) { emailsOfUser(userId: $id, first: $n) { nodes { email } } }"
+    operation = api.endpoint.documents.get(text).operation(None)
+    assert operation is not None
+    price = operation.variant({}).price
+    for name in ("u-1001", "u" * 900_000):
+        decision = operation.admit({"id": name, "n": 5})
+        assert isinstance(decision, Admitted)
+        assert decision.estimate == _anew(price, {"id": name, "n": 5})
+    assert [key for key in price.known if "u-1001" in key] == [*price.known]
+
+
 def test_an_estimate_that_depends_on_a_list_is_made_each_time(api: MemoryEndpoint) -> None:
     text = "query ($ids: [ID!]!) { products(productIds: $ids) { title } }"
     operation = api.endpoint.documents.get(text).operation(None)

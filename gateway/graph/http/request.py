@@ -142,7 +142,7 @@ class LargeBody:
         """Parses a body of at most `limit` bytes, with at most `values` values in its variables."""
         body = _unpacked(self.sent, limit) if self.packed else self.sent
         # refuse it before it becomes a million objects
-        _check_values(body, values)
+        check_values(body, values)
         checkpoint()
         return graphql_request(strict_json(body, "the body", checkpoint))
 
@@ -268,7 +268,7 @@ def _colons(raw: bytes) -> int:
     return raw.count(b":") + single.count(b"\\u003a") + single.count(b"\\u003A")
 
 
-def _check_values(raw: bytes, values: int) -> None:
+def check_values(raw: bytes, values: int) -> None:
     """Raises `LimitExceeded` if there are too many values, counted by commas and opening brackets.
 
     A list or object of n values has n - 1 commas and one bracket. Those inside strings are not counted.

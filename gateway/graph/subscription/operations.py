@@ -76,7 +76,9 @@ class Operations:
         if admitted.operation.kind != SUBSCRIPTION:
             token = sent_token({}, request)
             return await self.endpoint.run(reference, admitted, request, log, running, JSON, token)
-        operation = WatchOperation(watched_root(admitted), admitted, request, reference, log.request_id, log.trace_id)
+        # without its text and its extensions, of which nothing is read again
+        kept = GraphQLRequest(None, request.variables, request.operation_name)
+        operation = WatchOperation(watched_root(admitted), admitted, kept, reference, log.request_id, log.trace_id)
         running.cancel_on_disconnect()
         return await self.subscriptions.open(operation, lasting, caller, request.extensions.get(AFTER, after))
 

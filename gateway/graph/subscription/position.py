@@ -1,7 +1,7 @@
-"""Positions: which changes a subscriber has seen, encrypted and bound to tenant, subject and subscription.
+"""Positions: which changes a subscriber has seen, encrypted and bound to tenant, role, subject and subscription.
 
-They are sealed like cursors. A position is useless to another tenant, to another subject of a role of own rows, and
-for another subscription.
+They are sealed like cursors. A position is useless to another tenant, to another role, to another subject of a role of
+own rows, and for another subscription. Those of change feeds are shared by the roles that see the whole tenant.
 """
 
 from collections.abc import Mapping

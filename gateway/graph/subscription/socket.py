@@ -19,7 +19,15 @@ from gateway.graph.errors import failure
 from gateway.graph.http.endpoint import Send
 from gateway.graph.http.http_error import HttpError, NumberTooLarge
 from gateway.graph.http.log_lines import RequestLog
-from gateway.graph.http.request import Receive, Scope, graphql_request, merged_headers, strict_json
+from gateway.graph.http.request import (
+    LARGE,
+    Receive,
+    Scope,
+    check_values,
+    graphql_request,
+    merged_headers,
+    strict_json,
+)
 from gateway.graph.http.responses import HttpResponse
 from gateway.graph.http.running import DISCONNECT, notify_disconnect
 from gateway.graph.subscription.close_codes import CloseCode, SocketClosed, close_code
@@ -150,7 +158,8 @@ class SocketConnection:
             if message["type"] != "websocket.receive":
                 return
             self._heard = True
-            await self._handle(_parsed(message, self.limits.message_bytes))
+            values = self.operations.endpoint.documents.limits.values
+            await self._handle(_parsed(message, self.limits.message_bytes, values))
 
     async def _ping(self) -> None:
         """Closes the connection of a client that has sent nothing since the last ping."""
@@ -233,6 +242,8 @@ class SocketConnection:
                 raise payload
             request = graphql_request(payload)
             started = await self.operations.begin(lasting, request, log, scope=operation.scope)
+            # what the client sent may take megabytes, and a subscription may stay for days
+            del payload, request
             if operation.left:
                 if isinstance(started, Subscription):
                     started.close()
@@ -245,6 +256,7 @@ class SocketConnection:
             await self._finish(number, {"type": "error", "payload": [content]})
         finally:
             self._free(number)
+            operation.task = None  # no cycle: it would keep all of it until the garbage collector runs
 
     def _free(self, number: str) -> None:
         """Makes the id available again, unless a later operation already uses it after `complete`."""
@@ -285,7 +297,7 @@ class SocketConnection:
         await self.send({"type": "websocket.send", "text": text.decode()})
 
 
-def _parsed(message: Mapping[str, Any], limit: int) -> Mapping[str, Any]:
+def _parsed(message: Mapping[str, Any], limit: int, values: int) -> Mapping[str, Any]:
     text = message.get("text")
     if text is None:
         raise SocketClosed(CloseCode.BAD_MESSAGE, "messages must be text")
@@ -293,7 +305,11 @@ def _parsed(message: Mapping[str, Any], limit: int) -> Mapping[str, Any]:
     if len(raw) > limit:
         raise SocketClosed(CloseCode.TOO_BIG, f"a message may have at most {limit} bytes")
     try:
+        if len(raw) > LARGE:
+            check_values(raw, values)
         content = strict_json(raw, "the message")
+    except LimitExceeded as error:
+        raise SocketClosed(CloseCode.TOO_BIG, error.message) from error
     except NumberTooLarge as error:
         # only its own operation fails
         return {**_without_numbers(raw), "payload": error}

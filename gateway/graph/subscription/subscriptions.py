@@ -217,7 +217,9 @@ class Subscriptions:
             interest = interest_of(self._model, operation.root, variables, caller.session, subject)
         except InvalidArguments as error:
             raise BadUserInput("an argument of the subscription is missing or null") from error
-        watch, scope = operation.watch, caller.session.scope
+        # INVARIANT: a position is of one role. Another may not be allowed the list that the position stands for, and
+        # nothing of the list itself is read when a subscription resumes.
+        watch, scope = operation.watch, f"{caller.session.scope} {caller.session.role}"
         vector = None if after is None else self._positions.open(scope, watch, interest.arguments, after)
         if vector is not None:
             self.counts.resumes += 1

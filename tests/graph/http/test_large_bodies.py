@@ -15,7 +15,7 @@ from gateway.errors import LimitExceeded
 from gateway.graph.http import request
 from gateway.graph.http.compression import unpacked
 from gateway.graph.http.fair_queue import FairQueue
-from gateway.graph.http.request import LARGE, GraphQLRequest, LargeBody, _check_values
+from gateway.graph.http.request import LARGE, GraphQLRequest, LargeBody, check_values
 from gateway.graph.query.limits import DocumentLimits, check_variables
 from gateway.model.tenant import TenantId
 from tests.graph.fixtures import MemoryEndpoint
@@ -185,7 +185,7 @@ def test_what_is_refused_unparsed_would_be_refused_parsed(variables: dict[str, A
     for most in (0, 1, 5):
         try:
             # the least that is refused, with nothing added for the rest of the body
-            _check_values(body, most - request._ENVELOPE + 2)
+            check_values(body, most - request._ENVELOPE + 2)
         except LimitExceeded:
             with pytest.raises(LimitExceeded):
                 check_variables(variables, DocumentLimits(values=most, members=10**9))

@@ -8,7 +8,8 @@ import pytest
 
 from gateway.graph.subscription import cohort as cohort_room
 from gateway.graph.subscription.event_reader import EventReader, WatchFailed
-from tests.graph.subscription.shop import ITEM, LIST
+from gateway.testing.subscriber import SubscriptionFailed
+from tests.graph.subscription.shop import ITEM, LIST, shop
 from tests.graph.subscription.two_processes import Processes, shard_of, two_processes
 from tests.stream.streaming import until
 
@@ -150,3 +151,16 @@ async def test_the_state_of_an_item_is_not_sent_again_when_a_change_that_it_incl
             await _set(processes, key, "SHIPPED")
             await processes.tell_all(1)
             assert (await returned.next())["data"]["orderChanged"]["status"] == "SHIPPED"
+
+
+async def test_a_position_is_of_one_role() -> None:
+    """A role that may not search by the arguments of a list would be told of its changes: nothing is read on resume."""
+    async with shop() as served:
+        variables = {"user": "u-1001"}
+        async with served.watch(LIST, variables, role="admin") as events:
+            position = (await events.next())["extensions"]["position"]
+        with pytest.raises(SubscriptionFailed, match="the position does not belong to this subscription"):
+            async with served.watch(LIST, variables, role="support", after=position) as events:
+                await events.next()
+        async with served.watch(LIST, variables, role="admin", after=position) as events:
+            assert served.subscriptions.active == 1

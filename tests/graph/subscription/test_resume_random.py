@@ -91,7 +91,7 @@ class Client:
         before, first = self.vector, self.position is None
         self.position = event["extensions"]["position"]
         positions = self.processes.served[0].subscriptions._positions
-        self.vector = positions.open("acme", self.watch, self.arguments(), self.position)
+        self.vector = positions.open("acme viewer", self.watch, self.arguments(), self.position)
         content = event["data"][self.watch]
         if content["page"] is None:
             self._check(content, before)

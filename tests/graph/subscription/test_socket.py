@@ -1,6 +1,7 @@
 """graphql-transport-ws: every message, every close code, every limit."""
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -8,11 +9,13 @@ from typing import Any
 
 import pytest
 
+from gateway.graph.http.request import GraphQLRequest
+from gateway.graph.subscription.socket import SocketOperation
 from gateway.graph.subscription.subscriptions import WatchLimits
 from gateway.testing.subscriber import SocketClient
 from tests.graph.subscription.shop import ITEM, Shop, bearer, shop
 
-SUBSCRIBE = {"type": "subscribe", "id": "1", "payload": {"query": ITEM, "variables": {"id": "o-none"}}}
+SUBSCRIBE: dict[str, Any] = {"type": "subscribe", "id": "1", "payload": {"query": ITEM, "variables": {"id": "o-none"}}}
 INIT = {"type": "connection_init", "payload": {"Authorization": f"Bearer {bearer()}"}}
 
 
@@ -210,6 +213,36 @@ async def test_a_client_that_leaves_leaves_nothing_behind() -> None:
             0,
         )
         assert not served.subscriptions._tenants
+
+
+def _alive(*others: object) -> list[Any]:
+    """What the gateway keeps of messages, except these."""
+    known = {*map(id, others)}
+    kept = [
+        item for item in gc.get_objects() if type(item) in (GraphQLRequest, SocketOperation) and id(item) not in known
+    ]
+    return [item for item in kept if not isinstance(item, GraphQLRequest) or item.query or item.extensions]
+
+
+async def test_nothing_of_a_message_is_kept_once_its_subscription_has_begun() -> None:
+    """Or a hundred subscriptions could hold hundreds of megabytes, also after their connection was closed."""
+    gc.disable()  # what is free is free at once
+    earlier = _alive()  # of other tests
+    try:
+        async with shop() as served:
+            async with _socket(served) as client:
+                client.send({**SUBSCRIBE, "payload": {**SUBSCRIBE["payload"], "extensions": {"large": [[]] * 1_000}}})
+                assert (await client.receive())["type"] == "next"
+                assert [type(item) for item in _alive(*earlier)] == [SocketOperation]
+            assert _alive(*earlier) == []
+    finally:
+        gc.enable()
+
+
+async def test_a_large_message_has_as_many_values_as_a_large_request() -> None:
+    async with shop() as served, _socket(served) as client:
+        client.send({**SUBSCRIBE, "payload": {**SUBSCRIBE["payload"], "extensions": {"large": [[]] * 41_000}}})
+        assert (await client.receive())["close"] == 1009
 
 
 def test_the_limits_have_their_defaults() -> None:

@@ -4,6 +4,7 @@ import random
 import time
 import zlib
 from collections.abc import Callable
+from functools import partial
 
 import orjson
 from isal import isal_zlib
@@ -49,10 +50,14 @@ def cost(work: Callable[[], object]) -> float:
     return min(rounds)
 
 
+def checksums(crc32: Callable[[bytes], int], answers: list[bytes]) -> list[int]:
+    return [crc32(answer) for answer in answers]
+
+
 def main() -> None:
     for orders in (10, 25, 100):
         content = page(orders)
-        slow = cost(lambda content=content: zlib.compress(content, 1, _GZIP))  # type: ignore[misc]
+        slow = cost(partial(zlib.compress, content, 1, _GZIP))
         for name, library, level in (
             ("zlib", zlib, 1),
             ("zlib", zlib, 6),
@@ -60,13 +65,13 @@ def main() -> None:
             ("isal", isal_zlib, 1),
         ):
             packed = library.compress(content, level, _GZIP)
-            spent = cost(lambda c=content, of=library, at=level: of.compress(c, at, _GZIP))  # type: ignore[misc]
+            spent = cost(partial(library.compress, content, level, _GZIP))
             size = f"{len(content):,} to {len(packed):,} bytes"
             print(f"gzip, {name} level {level}: {size:<22} {spent:8.1f} us   {slow / spent:6.1f} x")
     answers = [(page(100) * 2)[:size] for size in _ANSWERS]
-    slow = cost(lambda: [zlib.crc32(answer) for answer in answers])
+    slow = cost(partial(checksums, zlib.crc32, answers))
     for name, crc32 in (("zlib", zlib.crc32), ("isal", isal_zlib.crc32)):
-        spent = cost(lambda crc32=crc32: [crc32(answer) for answer in answers])  # type: ignore[misc]
+        spent = cost(partial(checksums, crc32, answers))
         print(f"checksum, {name}: {sum(_ANSWERS):,} bytes {spent:29.2f} us   {slow / spent:6.1f} x")
 
 

@@ -437,7 +437,7 @@ class HardenedHttp(asyncio.Protocol):
 
 
 def _only_chunked(headers: list[tuple[bytes, bytes]]) -> bool:
-    """Whether the body is in chunks and in no other coding, of which httptools would take the bytes for the content."""
+    """Whether `chunked` is the only transfer coding; httptools does not decode any other."""
     return [value.strip().lower() for name, value in headers if name == b"transfer-encoding"] == [b"chunked"]
 
 

@@ -255,8 +255,8 @@ class Endpoint:
         self, documents: Documents, tenant: TenantId, text: str, running: RunningRequest
     ) -> ParsedDocument:
         # trusted documents are the operator's, so all tenants share them
-        name = text if text in self.persisted.trusted_texts else documents.key(tenant, text)
-        document = documents.known(name)
+        document_key = text if text in self.persisted.trusted_texts else documents.key(tenant, text)
+        document = documents.known(document_key)
         if document is not None:
             return document
         check_text(text, documents.limits)
@@ -267,21 +267,21 @@ class Endpoint:
         key = tenant, text, id(documents)
         parsing = self.parsing.get(key)
         if parsing is None:
-            parsing = asyncio.ensure_future(self._parse(documents, tenant, name, text, running.deadline))
+            parsing = asyncio.ensure_future(self._parse(documents, tenant, document_key, text, running.deadline))
             self.parsing[key] = parsing
             parsing.add_done_callback(lambda done: self._parsed(key, done))
         return await asyncio.shield(parsing)
 
     async def _parse(
-        self, documents: Documents, tenant: TenantId, name: DocumentKey, text: str, deadline: float
+        self, documents: Documents, tenant: TenantId, document_key: DocumentKey, text: str, deadline: float
     ) -> ParsedDocument:
         # INVARIANT: new documents are parsed one at a time, tenants in turn, and off the event loop.
         await self.preparing.acquire(tenant, len(text), deadline)
         try:
-            document = documents.known(name)
+            document = documents.known(document_key)
             if document is None:
                 document = await in_background(self.reference.table.pacer, documents.prepare, text)
-                documents.remember(name, document)
+                documents.remember(document_key, document)
             return document
         finally:
             self.preparing.release()

@@ -167,7 +167,7 @@ class JsonLines(logging.Formatter):
         try:
             return orjson.dumps(entry, default=str).decode()
         except orjson.JSONEncodeError:
-            return json.dumps(entry, default=str)  # it also writes half characters, as escapes
+            return json.dumps(entry, default=str)  # it also writes lone surrogates, as escapes
 
     converter = staticmethod(time.gmtime)
 

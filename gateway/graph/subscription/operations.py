@@ -76,11 +76,14 @@ class Operations:
         if admitted.operation.kind != SUBSCRIPTION:
             token = sent_token({}, request)
             return await self.endpoint.run(reference, admitted, request, log, running, JSON, token)
-        # without its text and its extensions, of which nothing is read again
-        kept = GraphQLRequest(None, request.variables, request.operation_name)
-        operation = WatchOperation(watched_root(admitted), admitted, kept, reference, log.request_id, log.trace_id)
+        after = request.extensions.get(AFTER, after)
+        # a subscription may stay for days: of what the client has sent, only the variables of its operation are kept
+        declared = {definition.variable.name.value for definition in admitted.operation.node.variable_definitions or ()}
+        request.variables = {name: value for name, value in request.variables.items() if name in declared}
+        request.query, request.extensions = None, {}
+        operation = WatchOperation(watched_root(admitted), admitted, request, reference, log.request_id, log.trace_id)
         running.cancel_on_disconnect()
-        return await self.subscriptions.open(operation, lasting, caller, request.extensions.get(AFTER, after))
+        return await self.subscriptions.open(operation, lasting, caller, after)
 
     def _finish(self, answer: HttpResponse, lasting: LastingCaller, log: RequestLog) -> None:
         access, principal = log.access, lasting.principal

@@ -324,7 +324,7 @@ def _without_numbers(raw: bytes) -> dict[str, Any]:
     """The message with texts in place of its numbers, of which one is too large; empty if it is not valid otherwise."""
     try:
         content = json.loads(raw, parse_int=str, parse_float=str)
-        orjson.dumps(content)  # stricter: no half characters, which could not be sent back
+        orjson.dumps(content)  # stricter: no lone surrogates, which could not be sent back
     except (ValueError, RecursionError, orjson.JSONEncodeError):
         return {}
     return content if isinstance(content, dict) else {}

@@ -51,7 +51,7 @@ def test_a_record_is_one_json_line() -> None:
     assert str(line["time"]).endswith("Z")
 
 
-def test_half_a_character_does_not_cost_the_line() -> None:
+def test_a_lone_surrogate_does_not_cost_the_line() -> None:
     assert _line(fields={"name": "\ud800"})["name"] == "\ud800"
 
 

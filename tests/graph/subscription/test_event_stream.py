@@ -1,6 +1,7 @@
 """graphql-sse with distinct connections: one request, one operation, events with ids."""
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -9,6 +10,7 @@ from urllib.parse import urlencode
 import orjson
 import pytest
 
+from gateway.graph.http.request import GraphQLRequest
 from gateway.graph.http.running import notify_disconnect
 from gateway.graph.subscription import event_stream
 from gateway.graph.subscription import subscriptions as room
@@ -170,6 +172,16 @@ async def test_a_client_that_accepts_nothing_else_gets_events() -> None:
     ):
         assert "title" in orjson.loads((await it.event())["data"])["data"]["product"]
         assert (it.headers["content-type"], it.headers["vary"]) == ("text/event-stream; charset=utf-8", "accept")
+
+
+@pytest.mark.parametrize("accept", ["text/event-stream", "application/json, text/event-stream"])
+async def test_nothing_of_a_request_is_kept_once_its_subscription_has_begun(accept: str) -> None:
+    body = {"query": ITEM, "variables": {"id": "o-none", "unused": "u" * 99}, "extensions": {"large": [[]] * 99}}
+    async with shop() as served, _stream(served, body, accept=accept) as stream:
+        await stream.event()
+        kept = [item for item in gc.get_objects() if type(item) is GraphQLRequest]
+        assert not [request for request in kept if "large" in request.extensions or "unused" in request.variables]
+        assert [request for request in kept if request.variables == {"id": "o-none"} and request.query is None]
 
 
 async def test_an_idle_stream_has_heartbeats_with_its_position() -> None:

@@ -192,7 +192,7 @@ async def test_a_number_that_is_too_large_is_an_error_of_its_id_alone() -> None:
         assert (await client.receive())["type"] == "pong"
 
 
-async def test_half_a_character_is_not_a_message_even_beside_a_number_that_is_too_large() -> None:
+async def test_a_lone_surrogate_is_not_a_message_even_beside_a_number_that_is_too_large() -> None:
     async with shop() as served:
         async with _socket(served) as client:
             payload = '"payload": {"query": "{ __typename }", "variables": {"a": 1e999}}'
